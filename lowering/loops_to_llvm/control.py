@@ -10,6 +10,10 @@ bounds do not show that the loop runs at all:
                                            %more = llvm.icmp "slt" %next, %ub
                                            llvm.cond_br %more, ^body(%next), ^exit {loop_annotation = ...}
                                          ^exit:
+
+Where steps are of 1 and only vectors are stored, the test is whether `%next` is another number than `%ub`, so that
+any number that goes along with it may take the place of `%i`. Where LLVM has vectors to make of scalars itself, the
+order tells it how far `%i` goes.
 """
 
 from __future__ import annotations
@@ -26,6 +30,7 @@ from .types import VOID, LoweringError, value_type
 
 RULES = Rules()
 
+_NE: dict[str, Attribute] = {"predicate": IntegerAttr(1, i64)}
 _SLT: dict[str, Attribute] = {"predicate": IntegerAttr(2, i64)}
 
 
@@ -97,17 +102,18 @@ def _lower_loop(
     else:
         enter = lowering.add(llvm.ICmpOp, (first, end), i1, _SLT)
         lowering.branch_if(enter, (body, [first, *initial]), (after, initial))
-    lowering.start(body)
+    lowering.begin_loop(body)
     _set_all(lowering, op.body.block.args, body.args)
     annotation = op.attributes.get(LOOP_ANNOTATION)
     group = annotation.hints().get("parallelAccesses") if isinstance(annotation, LoopAnnotationAttr) else None
     with lowering.in_group(group):
         carried = lowering.get_all(lowering.lower(op.body.block).operands)
     following = lowering.add(llvm.AddOp, (body.args[0], step), first.type, OVERFLOW[3 if counts_up_from_zero else 1])
-    more = lowering.add(llvm.ICmpOp, (following, end), i1, _SLT)
+    hits_end = lowering.static(op.step) == 1 and not lowering.stores_scalars
+    more = lowering.add(llvm.ICmpOp, (following, end), i1, _NE if hits_end else _SLT)
     attributes = {} if annotation is None else {LOOP_ANNOTATION: annotation}
     lowering.branch_if(more, (body, [following, *carried]), (after, carried), attributes)
-    lowering.start(after)
+    lowering.end_loop(after)
     _set_all(lowering, op.results, after.args)
 
 

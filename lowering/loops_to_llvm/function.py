@@ -32,6 +32,7 @@ from ...dialects.extensions.llvm_loop_annotation import ACCESS_GROUPS, LOOP_ANNO
 from ...dialects.support.interned import UNIT, int_array, integer_attribute, segment_sizes
 from ...dialects.support.vector_types import as_vector, element_type, with_element_type
 from ...transforms.infra.remarks import missed
+from .levels import Levels
 from .symbols import Symbols
 from .types import PTR, LoweringError, is_kept, memory_type, value_type
 
@@ -63,14 +64,25 @@ class Rules:
 class FunctionLowering:
     """Where the next llvm operation goes, what each value of the source has become, and which constants exist."""
 
-    def __init__(self, symbols: Symbols, body: Region, entry: Block, rules: Mapping[type[Operation], Rule]):
+    def __init__(
+        self,
+        symbols: Symbols,
+        body: Region,
+        entry: Block,
+        rules: Mapping[type[Operation], Rule],
+        stores_scalars: bool,
+    ):
         self.symbols = symbols
+        self.stores_scalars = stores_scalars
+        """Whether there may be loops left of which LLVM is to make vectors: it wants addresses that are one sum, known
+        to be inside of the memory, and loops whose order says how far they go."""
         self.body = body
         self.block = entry
         self.blocks: dict[Block, Block] = {}
         """The blocks of a function that came with several."""
         self._rules = rules
         self._entry = entry
+        self._levels = Levels(entry)
         self._prologue: list[Operation] = []
         self._values: dict[SSAValue, SSAValue] = {}
         self._static: dict[SSAValue, int] = {}
@@ -175,7 +187,18 @@ class FunctionLowering:
         properties: Mapping[str, Attribute] | None = None,
         attributes: Mapping[str, Attribute] | None = None,
     ) -> SSAValue:
-        """Append an operation with one result, which is returned."""
+        """Append an operation with one result, which is returned; one on integers or addresses where what it depends
+        on is known (`levels`), unless it is there."""
+        level, key = None if attributes else self._levels.place(kind, operands, type), None
+        if level is not None:
+            key = (
+                kind,
+                id(type),
+                *operands,
+                *map(id, properties.values() if properties else ()),
+            )  # the operation has them
+            if (known := level.known.get(key)) is not None:
+                return known
         op = kind.create(
             operands=operands,
             result_types=(type,),
@@ -183,7 +206,13 @@ class FunctionLowering:
             attributes=attributes or {},
             location=self._source and self._source.location,
         )
-        self.block.add_op(op)
+        if level is None:
+            self.block.add_op(op)
+            self._levels.made(op.results)
+        else:
+            level.append(op)
+            level.known[key] = op.results[0]
+            self._levels.made(op.results, level.depth)
         return op.results[0]
 
     def add_op(self, op: Operation) -> None:
@@ -191,6 +220,7 @@ class FunctionLowering:
         if self._source is not None:
             op.location = self._source.location
         self.block.add_op(op)
+        self._levels.made(op.results)
 
     def add_op_with_result(self, op: Operation) -> SSAValue:
         """Append an operation that was built elsewhere; gives its result."""
@@ -204,6 +234,7 @@ class FunctionLowering:
     def in_prologue(self, op: Operation) -> SSAValue:
         """Put an operation without operands from the body into the function's entry, before everything else."""
         self._prologue.append(op)
+        self._levels.made(op.results, depth=0)
         return op.results[0]
 
     def constant(self, attribute: Attribute, type: Attribute) -> SSAValue:
@@ -329,7 +360,8 @@ class FunctionLowering:
         self, pointer: SSAValue, indices: Sequence[int | SSAValue], stepped: Attribute, inside: bool = True
     ) -> SSAValue:
         """One `llvm.getelementptr`, `inbounds` where the element is known to be `inside` of the memory; none where all
-        indices are zero."""
+        indices are zero. Where LLVM makes no vectors, what is the same in a loop is added in front of it, by one of its
+        own."""
         raw: list[int] = []
         dynamic: list[SSAValue] = []
         for index in indices:
@@ -340,6 +372,15 @@ class FunctionLowering:
                 dynamic.append(self.integer(index) if isinstance(index, int) else index)
         if not any(raw):
             return pointer
+        if (
+            raw == [llvm.GEP_USE_SSA_VAL]
+            and not self.stores_scalars
+            and isinstance(sum := dynamic[0].owner, llvm.AddOp)
+        ):
+            for first, second in (sum.operands, sum.operands[::-1]):
+                if self._levels.is_outside(first, second):
+                    begin = self.element_pointer(pointer, [first], stepped, inside=False)
+                    return self.element_pointer(begin, [second], stepped, inside=False)
         properties: dict[str, Attribute] = {
             "rawConstantIndices": int_array(*raw),
             "elem_type": stepped,
@@ -358,6 +399,17 @@ class FunctionLowering:
         """Place a block after those placed so far, and go on in it."""
         self.body.add_block(block)
         self.block = block
+        self._levels.start(block)
+
+    def begin_loop(self, body: Block) -> None:
+        """Go on in the body of a loop, to which the block before it goes."""
+        self._levels.begin_loop()
+        self.start(body)
+
+    def end_loop(self, after: Block) -> None:
+        """Go on after the loop that was begun last."""
+        self._levels.end_loop()
+        self.start(after)
 
     def branch(self, to: Block, values: Sequence[SSAValue] = ()) -> None:
         self.add_op(llvm.BrOp.create(operands=values, successors=(to,)))
@@ -385,12 +437,12 @@ class FunctionLowering:
             return body([])
         loop, after = self.new_block([i64]), self.new_block()
         self.branch(loop, [self.integer(0)])
-        self.start(loop)
+        self.begin_loop(loop)
         self.loop_nest(extents[1:], lambda inner: body([loop.args[0], *inner]))
         following = self.add(llvm.AddOp, (loop.args[0], self.integer(1)), i64, OVERFLOW[3])
         more = self.add(llvm.ICmpOp, (following, self.integer(extents[0])), i1, {"predicate": integer_attribute(2, 64)})
         self.branch_if(more, (loop, [following]), (after, ()))
-        self.start(after)
+        self.end_loop(after)
 
 
 def _tell_of_attributes(op: Operation) -> None:

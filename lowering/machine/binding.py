@@ -54,13 +54,15 @@ def version() -> str:
 _STORED_SCALAR = re.compile(r"^ *store (?:volatile )?(?:i\d+|half|bfloat|float|double) ", re.MULTILINE)
 
 
-def speed_level(text: str, opt_level: int) -> int:
-    """The level of LLVM's pipeline for a module that is compiled at `opt_level`.
+def holds_scalars(text: str) -> bool:
+    """Whether a module stores scalars, of which LLVM may make vectors."""
+    return _STORED_SCALAR.search(text) is not None
 
-    Where all that is stored are vectors, schedules have vectorized, tiled and unrolled already, and what levels 2 and 3
-    add finds nothing to do: on 29 networks code of level 1 is as fast, and takes a quarter less of LLVM's time.
-    """
-    return opt_level if _STORED_SCALAR.search(text) else min(opt_level, 1)
+
+_FOR_VECTORS = ("always_inliner", "loop_unroll", "sroa", "simplify_cfg", "instruction_combine")
+"""LLVM's passes for modules that store vectors alone. Schedules have vectorized and tiled, `convert-loops-to-llvm` has
+put what it could outside of inner loops, and what is left is to unroll, and to keep in registers what is on the stack.
+On 28 networks code is as fast as that of LLVM's pipeline of level 1, which takes three times as long."""
 
 
 class Machine:
@@ -142,10 +144,15 @@ class Machine:
         import llvmlite.binding as binding
 
         module = self._parsed(text)
-        level = speed_level(text, self._opt_level)
-        tuning = binding.create_pipeline_tuning_options(speed_level=level)
-        tuning.loop_vectorization, tuning.slp_vectorization = self._opt_level > 1, level > 1
+        tuning = binding.create_pipeline_tuning_options(speed_level=self._opt_level)
+        tuning.loop_vectorization = tuning.slp_vectorization = self._opt_level > 1
         tuning.loop_interleaving = tuning.loop_unrolling = self._opt_level > 1
         builder = binding.create_pass_builder(self._machine, tuning)
-        builder.getModulePassManager().run(module, builder)
+        if self._opt_level < 2 or holds_scalars(text):
+            passes = builder.getModulePassManager()
+        else:
+            passes = binding.create_new_module_pass_manager()
+            for name in _FOR_VECTORS:
+                getattr(passes, f"add_{name}_pass")()
+        passes.run(module, builder)
         return module

@@ -1,8 +1,8 @@
 """From LLVM IR text to machine code, one module at a time or many at once.
 
 The text names no target: the target brings triple, data layout, processor and features. LLVM's standard pipeline runs
-with loop and SLP vectorisation, less of it where nothing is left for it (`speed_level`). llvmlite makes one call at a
-time in a process, so many modules are compiled in workers:
+with loop and SLP vectorisation, or a few passes where there is nothing left for it (`binding`). llvmlite makes one call
+at a time in a process, so many modules are compiled in workers:
 
     with CodegenPool(target, jobs=2) as pool:
         pool.submit("k0", text)                     # compiled while the next text is being made

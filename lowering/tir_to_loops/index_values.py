@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from xdsl.dialects import arith
 from xdsl.ir import Block, Operation, SSAValue
-from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstantExpr, AffineExpr
+from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstantExpr, AffineDimExpr, AffineExpr
 
 from ...dialects.support.index_ops import index_binary, index_constant
 from ...dialects.tir.affine import Linear, Range, expr_range, linear, linear_range, substitute
@@ -29,6 +29,7 @@ class IndexBuilder:
         self.ranges: dict[AffineExpr, Range] = {}
         self.index_values: dict[AffineExpr, SSAValue] = {}
         self.constants: dict[int, SSAValue] = {}
+        self._numbers: dict[SSAValue | None, int] = {}
 
     def insert(self, op: Operation) -> None:
         self.block.add_op(op)
@@ -56,6 +57,7 @@ class IndexBuilder:
                 self.entry.insert_op_before(op, first)
             op.result.name_hint = f"c{value}" if value >= 0 else f"cm{-value}"
             known = self.constants[value] = op.result
+            self._numbers[known] = value
         return known
 
     def dim(self, var: SSAValue) -> AffineExpr:
@@ -92,9 +94,14 @@ class IndexBuilder:
         return self.emit(arith.MaxSIOp(value, self.constant(0)))
 
     def index_value(self, form: Linear) -> SSAValue:
-        """The SSA value of an index expression in normal form."""
+        """The SSA value of an index expression in normal form. What is of outer loops is summed first: that may be done
+        outside of inner ones."""
         total: SSAValue | None = None
-        for atom, factor in form.terms.items():
+        constant = form.constant
+        for atom, factor in sorted(form.terms.items(), key=_innermost):
+            if (number := self._numbers.get(self.index_values.get(atom))) is not None:
+                constant += number * factor
+                continue
             key = product(atom, AffineConstantExpr(factor))
             if (term := self.index_values.get(key)) is None:
                 term = self._atom(atom)
@@ -103,8 +110,8 @@ class IndexBuilder:
                 self.index_values[key] = term
             total = term if total is None else self.emit(index_binary(arith.AddiOp, total, term))
         if total is None:
-            return self.constant(form.constant)
-        return self.emit(index_binary(arith.AddiOp, total, self.constant(form.constant))) if form.constant else total
+            return self.constant(constant)
+        return self.emit(index_binary(arith.AddiOp, total, self.constant(constant))) if constant else total
 
     def _atom(self, atom: AffineExpr) -> SSAValue:
         if (known := self.index_values.get(atom)) is not None:
@@ -134,3 +141,8 @@ class IndexBuilder:
     def bindings(self, block: BlockOp) -> list[AffineExpr]:
         """What a block's iterators are bound to, over the function's dimensions."""
         return [self.over_loops(block, expr) for expr in block.bindings.data.results]
+
+
+def _innermost(term: tuple[AffineExpr, int]) -> int:
+    """The number of the innermost loop whose variable is in a term; loops get theirs from the outside in."""
+    return max((each.position for each in term[0].dfs() if isinstance(each, AffineDimExpr)), default=-1)

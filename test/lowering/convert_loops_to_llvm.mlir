@@ -85,7 +85,7 @@ func.func @a_loop_that_runs(%m: memref<6xf32>, %x: f32) {
 // CHECK-NEXT: ^bb1(%i: i64, %sum: f32):
 // CHECK-NEXT: %next = llvm.fadd %sum, %x {fastmathFlags = #llvm.fastmath<contract>} : f32
 // CHECK-NEXT: %1 = llvm.add %i, %c1 overflow<nsw> : i64
-// CHECK-NEXT: %2 = llvm.icmp "slt" %1, %b : i64
+// CHECK-NEXT: %2 = llvm.icmp "ne" %1, %b : i64
 // CHECK-NEXT: llvm.cond_br %2, ^bb1(%1, %next : i64, f32), ^bb2(%next : f32)
 // CHECK-NEXT: ^bb2(%r: f32):
 // CHECK-NEXT: llvm.return %r : f32
@@ -666,5 +666,76 @@ func.func @kernel(%x: memref<4xf32>, %slots: !rt.slots<4>) {
     func.call @public(%x) : (memref<4xf32>) -> ()
   } : !rt.slots<4>
   func.call @alone(%x) : (memref<4xf32>) -> ()
+  func.return
+}
+
+// -----
+
+// What depends on outer loops alone is computed there, once; vectors lie as far from there as the inner loop says. A
+// division stays where it is, unless its divisor is a positive constant.
+// CHECK-LABEL: llvm.func @sums_stand_in_the_outermost_loop
+// CHECK:         ^bb1(%i: i64):
+// CHECK-NEXT:      %[[ROW:.*]] = llvm.mul %i, %c64 : i64
+// CHECK-NEXT:      %[[BEGIN:.*]] = llvm.getelementptr %x[%[[ROW]]] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+// CHECK-NEXT:      %[[HALF:.*]] = llvm.udiv %i, %c2 : i64
+// CHECK-NEXT:      %[[TO:.*]] = llvm.getelementptr inbounds %y[%[[HALF]]]
+// CHECK-NEXT:      llvm.br ^bb2
+// CHECK-NEXT:    ^bb2(%j: i64):
+// CHECK-NEXT:      %[[COLUMN:.*]] = llvm.mul %j, %c16 : i64
+// CHECK-NOT:       llvm.mul
+// CHECK:           %[[PLACE:.*]] = llvm.getelementptr %[[BEGIN]][%[[COLUMN]]]
+// CHECK-NEXT:      llvm.load %[[PLACE]]
+// CHECK-NOT:       llvm.getelementptr
+// CHECK:           llvm.udiv %i, %{{.*}} : i64
+// CHECK:           llvm.store %{{.*}}, %[[TO]]
+// CHECK:           llvm.icmp "ne"
+func.func @sums_stand_in_the_outermost_loop(%x: memref<256xf32>, %y: memref<64xf32>, %z: memref<?xf32>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c4 = arith.constant 4 : index
+  %c16 = arith.constant 16 : index
+  %c64 = arith.constant 64 : index
+  scf.for %i = %c0 to %c4 step %c1 {
+    scf.for %j = %c0 to %c4 step %c1 {
+      %0 = arith.muli %i, %c64 : index
+      %1 = arith.muli %j, %c16 : index
+      %2 = arith.addi %0, %1 : index
+      %3 = vector.load %x[%2] : memref<256xf32>, vector<16xf32>
+      %4 = arith.muli %i, %c64 : index
+      %5 = arith.addi %4, %1 : index
+      %6 = vector.load %x[%5] : memref<256xf32>, vector<16xf32>
+      %7 = arith.addf %3, %6 : vector<16xf32>
+      %8 = arith.cmpi ne, %n, %c0 : index
+      scf.if %8 {
+        %9 = arith.divui %i, %n : index
+        vector.store %7, %z[%9] : memref<?xf32>, vector<16xf32>
+      }
+      %10 = arith.divui %i, %c2 : index
+      vector.store %7, %y[%10] : memref<64xf32>, vector<16xf32>
+    }
+  }
+  func.return
+}
+
+// -----
+
+// Where scalars are stored, of which LLVM may make vectors, an address is one, and the order says how far a loop goes.
+// CHECK-LABEL: llvm.func @loops_of_scalars_say_where_they_end
+// CHECK:         ^bb2(%j: i64):
+// CHECK:           %[[SUM:.*]] = llvm.add %{{.*}}, %j : i64
+// CHECK-NEXT:      llvm.getelementptr inbounds %y[%[[SUM]]]
+// CHECK:           llvm.icmp "slt"
+func.func @loops_of_scalars_say_where_they_end(%x: f32, %y: memref<64xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  scf.for %i = %c0 to %c8 step %c1 {
+    scf.for %j = %c0 to %c8 step %c1 {
+      %0 = arith.muli %i, %c8 : index
+      %1 = arith.addi %0, %j : index
+      memref.store %x, %y[%1] : memref<64xf32>
+    }
+  }
   func.return
 }

@@ -223,14 +223,10 @@ tir.prim_func @elements_close_to_each_other_are_picked(%x: memref<16xf32>, %y: m
 // CHECK-NEXT:    %9 = vector.shuffle %4, %6 [2, 6, 3, 7] : vector<4xf32>, vector<4xf32>
 // CHECK-NEXT:    %10 = vector.shuffle %5, %7 [0, 4, 1, 5] : vector<4xf32>, vector<4xf32>
 // CHECK-NEXT:    %11 = vector.shuffle %5, %7 [2, 6, 3, 7] : vector<4xf32>, vector<4xf32>
-// CHECK-NEXT:    %12 = arith.muli %c0, %c4 : index
-// CHECK-NEXT:    vector.store %8, %y[%12] : memref<16xf32>, vector<4xf32>
-// CHECK-NEXT:    %13 = arith.muli %c1, %c4 : index
-// CHECK-NEXT:    vector.store %9, %y[%13] : memref<16xf32>, vector<4xf32>
-// CHECK-NEXT:    %14 = arith.muli %c2, %c4 : index
-// CHECK-NEXT:    vector.store %10, %y[%14] : memref<16xf32>, vector<4xf32>
-// CHECK-NEXT:    %15 = arith.muli %c3, %c4 : index
-// CHECK-NEXT:    vector.store %11, %y[%15] : memref<16xf32>, vector<4xf32>
+// CHECK-NEXT:    vector.store %8, %y[%c0] : memref<16xf32>, vector<4xf32>
+// CHECK-NEXT:    vector.store %9, %y[%c4] : memref<16xf32>, vector<4xf32>
+// CHECK-NEXT:    vector.store %10, %y[%c8] : memref<16xf32>, vector<4xf32>
+// CHECK-NEXT:    vector.store %11, %y[%c12] : memref<16xf32>, vector<4xf32>
 // CHECK-NEXT:    func.return
 // CHECK-NEXT:  }
 tir.prim_func @a_square_is_turned_in_registers(%x: memref<4x4xf32>, %y: memref<4x4xf32>) {
@@ -246,9 +242,11 @@ tir.prim_func @a_square_is_turned_in_registers(%x: memref<4x4xf32>, %y: memref<4
 }
 
 // CHECK-LABEL: func.func private @rows_longer_than_columns_are_several_columns.nest_0(%x: memref<12xf32>, %y: memref<12xf32>) {
+// CHECK-NEXT:    %c9 = arith.constant 9 : index
+// CHECK-NEXT:    %c6 = arith.constant 6 : index
 // CHECK-NEXT:    %c2 = arith.constant 2 : index
-// CHECK-NEXT:    %c1 = arith.constant 1 : index
 // CHECK-NEXT:    %c3 = arith.constant 3 : index
+// CHECK-NEXT:    %c1 = arith.constant 1 : index
 // CHECK-NEXT:    %c8 = arith.constant 8 : index
 // CHECK-NEXT:    %c4 = arith.constant 4 : index
 // CHECK-NEXT:    %c0 = arith.constant 0 : index
@@ -263,18 +261,14 @@ tir.prim_func @a_square_is_turned_in_registers(%x: memref<4x4xf32>, %y: memref<4
 // CHECK-NEXT:    %8 = vector.shuffle %3, %5 [2, 6, 3, 7] : vector<4xf32>, vector<4xf32>
 // CHECK-NEXT:    %9 = vector.shuffle %4, %6 [0, 4, 1, 5] : vector<4xf32>, vector<4xf32>
 // CHECK-NEXT:    %10 = vector.shuffle %4, %6 [2, 6, 3, 7] : vector<4xf32>, vector<4xf32>
-// CHECK-NEXT:    %11 = arith.muli %c0, %c3 : index
+// CHECK-NEXT:    %11 = arith.constant dense<[true, true, true, false]> : vector<4xi1>
+// CHECK-NEXT:    vector.maskedstore %y[%c0], %11, %7 : memref<12xf32>, vector<4xi1>, vector<4xf32>
 // CHECK-NEXT:    %12 = arith.constant dense<[true, true, true, false]> : vector<4xi1>
-// CHECK-NEXT:    vector.maskedstore %y[%11], %12, %7 : memref<12xf32>, vector<4xi1>, vector<4xf32>
-// CHECK-NEXT:    %13 = arith.muli %c1, %c3 : index
+// CHECK-NEXT:    vector.maskedstore %y[%c3], %12, %8 : memref<12xf32>, vector<4xi1>, vector<4xf32>
+// CHECK-NEXT:    %13 = arith.constant dense<[true, true, true, false]> : vector<4xi1>
+// CHECK-NEXT:    vector.maskedstore %y[%c6], %13, %9 : memref<12xf32>, vector<4xi1>, vector<4xf32>
 // CHECK-NEXT:    %14 = arith.constant dense<[true, true, true, false]> : vector<4xi1>
-// CHECK-NEXT:    vector.maskedstore %y[%13], %14, %8 : memref<12xf32>, vector<4xi1>, vector<4xf32>
-// CHECK-NEXT:    %15 = arith.muli %c2, %c3 : index
-// CHECK-NEXT:    %16 = arith.constant dense<[true, true, true, false]> : vector<4xi1>
-// CHECK-NEXT:    vector.maskedstore %y[%15], %16, %9 : memref<12xf32>, vector<4xi1>, vector<4xf32>
-// CHECK-NEXT:    %17 = arith.muli %c3, %c3 : index
-// CHECK-NEXT:    %18 = arith.constant dense<[true, true, true, false]> : vector<4xi1>
-// CHECK-NEXT:    vector.maskedstore %y[%17], %18, %10 : memref<12xf32>, vector<4xi1>, vector<4xf32>
+// CHECK-NEXT:    vector.maskedstore %y[%c9], %14, %10 : memref<12xf32>, vector<4xi1>, vector<4xf32>
 // CHECK-NEXT:    func.return
 // CHECK-NEXT:  }
 tir.prim_func @rows_longer_than_columns_are_several_columns(%x: memref<3x4xf32>, %y: memref<4x3xf32>) {

@@ -17,7 +17,9 @@
 // CHECK-NOT:     memref.prefetch
 // CHECK:         func.return
 // LLVM-LABEL: llvm.func @weights_are_asked_for_once_for_each_column
-// LLVM:         %[[PLACE:.*]] = llvm.getelementptr %{{.*}}[%{{.*}}] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+// LLVM:         %[[BEGIN:.*]] = llvm.getelementptr %w[%{{.*}}] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+// LLVM:         ^bb2(%column: i64):
+// LLVM:         %[[PLACE:.*]] = llvm.getelementptr %[[BEGIN]][%{{.*}}] : (!llvm.ptr, i64) -> !llvm.ptr, f32
 // LLVM-NEXT:    "llvm.intr.prefetch"(%[[PLACE]]) <{rw = 0 : i32, hint = 3 : i32, cache = 1 : i32}> : (!llvm.ptr) -> ()
 func.func @weights_are_asked_for_once_for_each_column(%x: memref<65536xf32>, %w: memref<16384xf32>, %near: memref<8192xf32>, %y: memref<128xf32>) {
   %c0 = arith.constant 0 : index

@@ -11,7 +11,7 @@ import pytest
 
 from weft.dialects.support import knobs
 from weft.dialects.support.diagnostics import UsageError
-from weft.lowering.machine.binding import speed_level
+from weft.lowering.machine.binding import holds_scalars
 from weft.lowering.machine.codegen import CodegenError, CodegenPool, compile_many, compile_module, compile_to_assembly
 from weft.lowering.machine.emit import emit
 from weft.lowering.machine.kernel_cache import KernelCache
@@ -88,19 +88,58 @@ def test_wide_vectors_are_used_where_there_are_any() -> None:
 
 
 @pytest.mark.parametrize(
-    ("stored", "level"),
+    ("stored", "scalars"),
     [
-        ("<16 x float> %v, ptr", 1),
-        ("ptr %v, ptr", 1),
-        ("float %v, ptr", 3),
-        ("i8 %v, ptr", 3),
-        ("volatile i64 %v, ptr", 3),
+        ("<16 x float> %v, ptr", False),
+        ("ptr %v, ptr", False),
+        ("float %v, ptr", True),
+        ("i8 %v, ptr", True),
+        ("volatile i64 %v, ptr", True),
     ],
 )
-def test_llvm_is_asked_for_less_where_only_vectors_are_stored(stored: str, level: int) -> None:
+def test_llvm_is_asked_for_less_where_only_vectors_are_stored(stored: str, scalars: bool) -> None:
     text = f"define void @f(ptr %p) {{\n  store <4 x i8> %u, ptr %p\n  store {stored} %p\n  ret void\n}}\n"
-    assert speed_level(text, 3) == level
-    assert [speed_level(text, asked) for asked in (0, 1)] == [0, 1]
+    assert holds_scalars(text) is scalars
+
+
+def test_vectors_on_the_stack_are_kept_in_registers() -> None:
+    """A tile, in a loop that is to be unrolled; what is around it is left as it is."""
+    text = """define void @f(ptr noalias %p, ptr noalias %q, i64 %n) {
+b0:
+  %tile = alloca [32 x float], align 64
+  br label %outer
+outer:
+  %k = phi i64 [ 0, %b0 ], [ %more, %after ]
+  br label %b1
+b1:
+  %i = phi i64 [ 0, %outer ], [ %next, %b1 ]
+  %at = mul i64 %i, 16
+  %held = getelementptr inbounds float, ptr %tile, i64 %at
+  %old = load <16 x float>, ptr %held, align 4
+  %from = getelementptr inbounds float, ptr %p, i64 %at
+  %x = load <16 x float>, ptr %from, align 4
+  %y = fadd <16 x float> %old, %x
+  store <16 x float> %y, ptr %held, align 4
+  %next = add nuw nsw i64 %i, 1
+  %c = icmp ne i64 %next, 2
+  br i1 %c, label %b1, label %after, !llvm.loop !0
+after:
+  %more = add nuw nsw i64 %k, 1
+  %d = icmp ne i64 %more, %n
+  br i1 %d, label %outer, label %end, !llvm.loop !2
+end:
+  %z = load <16 x float>, ptr %tile, align 4
+  store <16 x float> %z, ptr %q, align 4
+  ret void
+}
+!0 = distinct !{!0, !1}
+!1 = !{!"llvm.loop.unroll.full"}
+!2 = distinct !{!2, !3}
+!3 = !{!"llvm.loop.unroll.disable"}
+"""
+    optimized = Target.parse("llvm -mcpu=skylake-avx512 -mtriple=x86_64-unknown-linux-gnu").machine(3).optimized(text)
+    assert "alloca" not in optimized and optimized.count("fadd") == 1  # of what is read afterwards
+    assert optimized.count("phi i64") == 1
 
 
 def test_a_loop_of_numbers_is_left_to_llvm_whole() -> None:
