@@ -34,6 +34,8 @@ COMPILED_EVERY = 8
 """Schedules between two that are run as machine code as well."""
 NOT_ON_PROCESSORS = ("axis_separators", "thread_binding")
 """Memory of several dimensions, and threads of devices."""
+DEPENDENT = 7
+"""Of 16 cases with symbols, the one with loops whose lengths depend on others."""
 SIZES = ((0, 3), (1, 1), (5, 4), (7, 2), (2, 0))
 
 Arrays = list[npt.NDArray[np.generic]]
@@ -64,7 +66,7 @@ def run(case: int, wide: bool = False) -> None:
 def run_symbolic(case: int) -> None:
     """One case of a function that takes any sizes."""
     random = Random(case)
-    made = random_symbolic_function(random)
+    made = random_symbolic_function(random, case % 16 == DEPENDENT)
     sizes = [dict(zip("nm", each, strict=True)) for each in SIZES]
     given = [made.arrays(case, each) for each in sizes]
     interpreter = Interpreter(made.parse())

@@ -158,9 +158,29 @@ class _Writer:
             self.lines.append(f"            {place} = {self.value(dims)}")
         self.made[out] = shape
 
-    def function(self) -> SymbolicFunction:
-        for _ in range(self.random.randint(1, 4)):
-            self.block(self.random.random() < 0.35)
+    def triangle(self) -> None:
+        """A sum of as many steps as the row says: its loop is as long as an outer one has come."""
+        rows, out = self.size(), self.name("B")
+        row, step, i, j = (self.name(prefix) for prefix in "vvij")
+        place = f"{out}[{row}]"
+        self.lines += [
+            f"    for {i} in range({rows}):",
+            f"        for {j} in range({i} + 1):",
+            f'            with T.block("{out}"):',
+            f"                {row} = T.axis.spatial({rows}, {i})",
+            f"                {step} = T.axis.reduce({rows}, {j})",
+            "                with T.init():",
+            f"                    {place} = T.{self.dtype}(0)",
+            f"                {place} = {place} + {self.value([(row, rows), (step, rows)], 1)}",
+        ]
+        self.made[out] = (rows,)
+
+    def function(self, dependent: bool) -> SymbolicFunction:
+        for left in reversed(range(self.random.randint(1, 4))):
+            if dependent and left and self.random.random() < 0.6:
+                self.triangle()
+            else:
+                self.block(self.random.random() < 0.35)
         *kept, output = self.made
         passed = {**self.inputs, output: self.made[output]}
 
@@ -178,6 +198,7 @@ class _Writer:
         return SymbolicFunction("\n".join(text) + "\n", tuple(self.inputs.values()), self.dtype)
 
 
-def random_symbolic_function(random: Random) -> SymbolicFunction:
-    """One to four blocks, element by element and sums, of which the last writes what the function gives."""
-    return _Writer(random).function()
+def random_symbolic_function(random: Random, dependent: bool = False) -> SymbolicFunction:
+    """One to four blocks, element by element and sums, of which the last writes what the function gives; `dependent`
+    ones have loops that are as long as others around them say."""
+    return _Writer(random).function(dependent)

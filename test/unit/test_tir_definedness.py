@@ -58,6 +58,11 @@ REFUSED = {
     "remainders": ("(16,)", each(16, "t[v * 4 % 16] = x[0]\nt[15] = x[0]") + each(16, "y[v] = t[v]"), r"at \[1\], wh"),
     "what comes later": ("(16,)", each(16, "t[v] = x[v]\ny[v] = t[15 - v]"), r"reads %t at \[15\] before that is wri"),
     "the next iteration's": ("(16,)", each(15, "y[v] = t[v]\nt[v + 1] = x[v]\nt[0] = x[v]"), "reads %t before any"),
+    "steps that data counts": (
+        "(16,)",
+        each(16, 'for j in range(T.cast(x[v], "int32")):\n    t[v] = x[j]') + each(16, "y[v] = t[v]", name="r"),
+        "reads %t at any index, where nothing is written to it, unless data says so",
+    ),
     "a large diagonal": (
         "(512, 512)",
         each(512, "t[v, v] = x[0]") + each(512, "y[0] = t[v, 511 - v]", name="r"),
@@ -73,6 +78,10 @@ ACCEPTED = {
     "even and odd": ("(16,)", each(8, "t[v * 2] = x[v]\nt[v * 2 + 1] = x[v]") + each(16, "y[v] = t[v]", name="r")),
     "remainders": ("(16,)", each(16, "t[v * 3 % 16] = x[0]") + each(16, "y[v] = t[v]", name="r")),
     "what came before": ("(16,)", each(16, "t[v] = x[v]\ny[v] = t[v // 2]")),
+    "as many steps as the row says": (
+        "(16,)",
+        each(16, "for j in range(v + 1):\n    t[v] = x[j]") + each(16, "y[v] = t[v]", name="r"),
+    ),
     "a scan": (
         "(16,)",
         each(16, "if v == 0:\n    t[v] = x[v]\nelse:\n    t[v] = t[v - 1] + x[v]\ny[v] = t[v]"),

@@ -66,6 +66,27 @@ class _Touch:
             op = parent
         return True
 
+    @property
+    def is_counted(self) -> bool:
+        """Whether loops of its block stand around the access, and data has no say in how often it is made there: it may
+        be made in none of their steps, or in all."""
+        op: Operation = self.access.op
+        is_repeated = False
+        while (parent := op.parent_op()) is not self.block:
+            if parent is None or any(map(depends_on_data, _deciding(parent))):
+                return False
+            is_repeated |= not isinstance(parent, scf.IfOp)
+            op = parent
+        return is_repeated
+
+
+def _deciding(op: Operation) -> list[SSAValue]:
+    """What says how often the regions of a branch or a loop run."""
+    if not isinstance(op, scf.WhileOp):
+        return list(op.operands)
+    ends = [region.block.last_op for region in op.regions]
+    return [*op.operands, *(value for end in ends if end is not None for value in end.operands)]
+
 
 def _writes_too(region: Region, access: Access | Handed, block: BlockOp) -> bool:
     """Whether `region`, wherever it is run, writes the element that `access` of the same block does."""
@@ -194,6 +215,8 @@ def _check_reads(buffer: SSAValue, readers: Sequence[_Touch], writers: Sequence[
             return
         if reader.access.map is None or written.is_shown(reader):
             continue
+        if any(writer.is_counted and writer.order < reader.order for writer in writers):
+            continue  # the interpreter sees which elements these write
         where = _unreached(reader, writers) if reader.access.op.parent_op() is reader.block else None
         if (where := where or written.missing(reader)) is not None:
             yield Finding(
