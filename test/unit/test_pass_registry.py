@@ -34,6 +34,7 @@ from weft.transforms.infra.registry import (
     register_pass,
     registered,
 )
+from weft.transforms.infra.remarks import collect
 from weft.transforms.infra.sequential import Sequential
 from weft.transforms.infra.timing import PassTimingInstrument
 
@@ -176,9 +177,10 @@ def test_the_arguments_of_a_decorated_class_are_options():
     with registered(cast("type[ModulePass]", Sized)):
         pipeline = parse_pipeline("t-sized{size=7},t-sized{tag=here}")
         assert str(pipeline) == 't-sized{size=7},t-sized{tag="here"}'
-        with PassContext(config={"t-sized.size": 3}):
+        with PassContext(config={"t-sized.size": 3}), collect() as remarks:
             pipeline(ModuleOp([]))
         assert sizes == [(7, "none"), (3, "here")]
+        assert [each.message.partition(" is ")[2] for each in remarks] == ["passed over: it was made with 7"]
         with pytest.raises(PipelineError, match="has no option 'sise'"):
             parse_pipeline("t-sized{sise=7}")
 
@@ -328,8 +330,15 @@ def test_tvms_configuration_key_of_fuse_ops_is_understood():
     assert context.config == {"fuse-ops.max-depth": 3, "fuse-ops.link-params": True}
 
 
-def test_an_option_given_to_the_pass_outweighs_the_configuration():
-    assert tiling_with({"t-tiling.size": 4}, Tiling(size=16)) == "t-tiling{size=16}"
+def test_an_option_given_to_the_pass_outweighs_the_configuration_and_a_remark_says_so():
+    with collect() as remarks:
+        assert tiling_with({"t-tiling.size": 4}, Tiling(size=16)) == "t-tiling{size=16}"
+    assert [each.message for each in remarks] == [
+        "the configuration's 't-tiling.size' is passed over: it was made with 16"
+    ]
+    with collect() as remarks:
+        assert tiling_with({"t-tiling.size": 16}, Tiling(size=16)) == tiling_with({"t-tiling.size": 16})
+    assert not remarks
 
 
 def test_configurations_are_validated_when_the_context_is_made():

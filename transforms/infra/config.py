@@ -8,7 +8,8 @@ registered with `register_config_option`.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, cast, get_args, get_type_hints
 
 from xdsl.passes import ModulePass
@@ -152,14 +153,8 @@ def configured(pass_: ModulePass, config: Mapping[str, object]) -> ModulePass:
     Raises:
         ConfigError: the pass refuses a value.
     """
-    prefix = f"{pass_.name}."
-    given = {key.removeprefix(prefix).replace("-", "_"): v for key, v in config.items() if key.startswith(prefix)}
-    if not given:
-        return pass_
-    explicit: frozenset[str] | None = getattr(pass_, "given_options", None)
-    if explicit is None:
-        fields = {f.name: f for f in dataclasses.fields(pass_)}
-        explicit = frozenset(n for n, f in fields.items() if n in given and getattr(pass_, n) != _default(f))
+    given = _options_for(pass_, config)
+    explicit = _made_with(pass_, given) if given else frozenset[str]()
     changes = {name: value for name, value in given.items() if name not in explicit}
     if not changes:
         return pass_
@@ -168,6 +163,29 @@ def configured(pass_: ModulePass, config: Mapping[str, object]) -> ModulePass:
         return dataclasses.replace(pass_, **changes) if changed is None else changed(changes)
     except ValueError as error:
         raise ConfigError(f"configuration of '{pass_.name}': {error}") from None
+
+
+def overruled(pass_: ModulePass, config: Mapping[str, object]) -> dict[str, object]:
+    """The options that the configuration sets otherwise than `pass_` was made with, and what they are."""
+    given = _options_for(pass_, config)
+    explicit = _made_with(pass_, given) if given else frozenset[str]()
+    held: Callable[[str], object] = getattr(pass_, "given_option", partial(getattr, pass_))
+    return {name: value for name in explicit & given.keys() if (value := held(name)) != given[name]}
+
+
+def _options_for(pass_: ModulePass, config: Mapping[str, object]) -> dict[str, object]:
+    """What a configuration sets of a pass, by the names of fields."""
+    prefix = f"{pass_.name}."
+    return {key.removeprefix(prefix).replace("-", "_"): v for key, v in config.items() if key.startswith(prefix)}
+
+
+def _made_with(pass_: ModulePass, names: Collection[str]) -> frozenset[str]:
+    """The options that a pass was made with; of one that does not tell, those of `names` that are not the defaults."""
+    explicit: frozenset[str] | None = getattr(pass_, "given_options", None)
+    if explicit is not None:
+        return explicit
+    fields = {f.name: f for f in dataclasses.fields(pass_)}
+    return frozenset(n for n, f in fields.items() if n in names and getattr(pass_, n) != _default(f))
 
 
 BOUNDS_CHECKS = "tir.bounds-checks"

@@ -104,6 +104,10 @@ class _Decorated(Pass):
         object.__setattr__(self, "_given", given)
         object.__setattr__(self, "given_options", frozenset(given))
 
+    def given_option(self, name: str) -> object:
+        """What the pass was made with, as `given_options` name it."""
+        return cast("Mapping[str, object]", self._given)[name]
+
     @classmethod
     def option_types(cls) -> dict[str, object]:
         if not inspect.isclass(cls.target) or cls.target.__init__ is object.__init__:

@@ -30,7 +30,7 @@ from xdsl.passes import ModulePass
 
 from ...dialects.support.diagnostics import Diagnostic, Diagnostics, Severity, emit, handled_by
 from . import remarks
-from .config import configured
+from .config import configured, overruled
 from .context import PassContext
 from .errors import RequirementError
 from .info import PassInfo, info_of
@@ -264,6 +264,9 @@ def _execute(
 ) -> bool:
     pass_ = configured(pass_, context.config)
     info = info_of(pass_)
+    for name, held in overruled(pass_, context.config).items() if remarks.listening() else ():
+        option = f"{info.name}.{name.replace('_', '-')}"
+        remarks.missed(info.name, module, f"the configuration's '{option}' is passed over: it was made with {held!r}")
     if not context.before_pass(module, info):
         remarks.missed(info.name, module, "not run: an instrument's should_run said no")
         return False
