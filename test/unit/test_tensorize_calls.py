@@ -139,6 +139,20 @@ def test_a_function_of_python_is_handed_whole_buffers_only() -> None:
         schedule.tensorize(inner, "test_packed")
 
 
+@pytest.mark.parametrize("native", [False, True])
+def test_a_function_of_python_cannot_write_to_what_is_only_read(native: bool) -> None:
+    def turn(given: np.ndarray, taken: np.ndarray) -> None:
+        taken[:] = 1
+        given[0] = 7
+
+    weft.register_func("test_tensorize_turn", turn, override=True)
+    called = calling("4,", 'T.call_packed("test_tensorize_turn", A, C)')
+    a, c = np.zeros(4, np.float32), np.zeros(4, np.float32)
+    with pytest.raises(weft.CheckError, match="read-only"):
+        _ = weft.build(called)(a, c) if native else Interpreter(called)([a])
+    assert not a.any()
+
+
 @T.prim_func
 def between(A: T.Buffer((6, 8), "float32"), C: T.Buffer((6, 8), "float32")):
     X = T.alloc_buffer((6, 8), "float32")
