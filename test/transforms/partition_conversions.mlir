@@ -42,3 +42,22 @@ relay.func @main(%x: tensor<4xf32>, %s: tensor<f32>) -> tensor<4xf32> {
   %y = relay.qnn.dequantize %q, %t, %z {axis = -1 : i64} : (tensor<4xi8>, tensor<f32>, tensor<i32>) -> tensor<4xf32>
   relay.return %y : tensor<4xf32>
 }
+
+// -----
+
+// What is computed with as well is made into floats where that is done.
+// CHECK:       relay.func @quantized_main
+// CHECK:         relay.qnn.dequantize
+// CHECK-NEXT:    relay.exp
+// CHECK:       relay.func @dequantize_outputs
+// CHECK-NOT:     relay.qnn.dequantize
+// CHECK:       relay.func @main
+relay.func @main(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  %s = relay.constant dense<0.5> : tensor<f32>
+  %z = relay.constant dense<0> : tensor<i32>
+  %q = relay.qnn.quantize %x, %s, %z {out_dtype = "int8"} : (tensor<4xf32>, tensor<f32>, tensor<i32>) -> tensor<4xi8>
+  %r = relay.nn.relu %q : tensor<4xi8>
+  %y = relay.qnn.dequantize %r, %s, %z : (tensor<4xi8>, tensor<f32>, tensor<i32>) -> tensor<4xf32>
+  %e = relay.exp %y : tensor<4xf32>
+  relay.return %y, %e : tensor<4xf32>, tensor<4xf32>
+}

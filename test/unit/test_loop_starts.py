@@ -39,3 +39,21 @@ def test_a_loop_that_threads_share_starts_where_it_says() -> None:
     for want, got, around in zip(expected, given, room, strict=True):
         np.testing.assert_array_equal(got, want)
         assert (around[[0, -1]] == -1).all(), "memory of others was written"
+
+
+BELOW_ZERO = """
+@T.prim_func
+def f(A: T.Buffer[(3, 3), "int32"], B: T.Buffer[(5,), "int32"], C: T.Buffer[(3,), "int32"]):
+    for i, j in T.grid(3, 3):
+        with T.block("put"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            B[(vi - vj - 4) % 5] = A[vi, vj]
+            C[(vi - vj - 4) // 3 + 2] = A[vi, vj] // 3
+"""
+
+
+def test_quotients_and_remainders_of_what_may_be_below_zero_are_rounded_down() -> None:
+    differences = np.subtract.outer(np.arange(3), np.arange(3)).astype(np.int32)
+    b, c = np.zeros(5, np.int32), np.zeros(3, np.int32)
+    weft.build(function(BELOW_ZERO), target="llvm -mcpu=native")(differences - 4, b, c)
+    assert b.tolist() == [-5, -4, -3, -2, -6] and c.tolist() == [-2, -1, 0]
