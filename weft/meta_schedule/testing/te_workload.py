@@ -325,10 +325,12 @@ def softmax_mn(m: int, n: int) -> Tensors:
     """The softmax of each row of [m, n]."""
     a = te.placeholder((m, n), "float32", name="A")
     k, step = te.reduce_axis((0, n), name="k"), te.reduce_axis((0, n), name="k")
-    greatest = te.compute((m,), lambda i: te.max(a[i, k], axis=k), name="T_softmax_maxelem")
+    greatest = te.compute(
+        (m,), lambda i: te.max(a[i, k], axis=k, init=te.min_value("float32")), name="T_softmax_maxelem"
+    )
     powers = te.compute((m, n), lambda i, j: te.exp(a[i, j] - greatest[i]), name="T_softmax_exp")
     sums = te.compute((m,), lambda i: te.sum(powers[i, step], axis=step), name="T_softmax_expsum")
-    return a, te.compute((m, n), lambda i, j: powers[i, j] / sums[i], name="T_softmax_norm")
+    return a, te.compute((m, n), lambda i, j: powers[i, j] / sums[i], name="T_softmax_norm", attrs={"axis": 1})
 
 
 Workload: TypeAlias = tuple[Callable[..., Tensors], tuple[tuple[int, ...], ...]]
