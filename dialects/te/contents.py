@@ -207,12 +207,14 @@ def _arithmetic(kind: BinaryKind, a: Dim | float, b: Dim | float) -> Number:
                 return a / b
             return int(a / b) if abs(a) < 1 << 50 else None
         case B.DIV | B.FLOORDIV | B.FLOORMOD | B.TRUNCMOD if not isinstance(a, float) and not isinstance(b, float):
-            if kind in (B.DIV, B.TRUNCMOD) and not (surely_at_most(0, a) and at_most(0, a)):
-                return None
-            if not (isinstance(a, Expr) or isinstance(b, Expr)):
-                return a // b if kind in (B.DIV, B.FLOORDIV) else a % b
-            whole = quotient(a, b)
-            return whole if kind in (B.DIV, B.FLOORDIV) else a - whole * b
+            if kind in (B.DIV, B.TRUNCMOD):
+                if (whole := _toward_zero(a, b)) is None:
+                    return None
+            elif not (isinstance(a, Expr) or isinstance(b, Expr)):
+                return a // b if kind == B.FLOORDIV else a % b
+            else:
+                whole = quotient(a, b)
+            return whole if kind in (B.DIV, B.FLOORDIV) else as_signed(a - whole * b)
         case B.MIN | B.MAX:
             if isinstance(a, float) or isinstance(b, float):
                 return (min if kind == B.MIN else max)(a, b)
@@ -222,6 +224,20 @@ def _arithmetic(kind: BinaryKind, a: Dim | float, b: Dim | float) -> Number:
             return power if isinstance(power, int | float) else None
         case _:
             return None
+
+
+def _toward_zero(a: Dim, b: Dim) -> Dim | None:
+    """`a / b`, rounded toward zero. Nothing is said where an extent may be below zero and `b` is no positive number."""
+    if isinstance(a, int) and isinstance(b, int):
+        return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
+    if surely_at_most(0, a) and at_most(0, a):
+        return quotient(a, b)
+    if not isinstance(b, int) or b <= 0:
+        return None
+    above = quotient(extreme(B.MAX, a, 0), b)
+    if surely_at_most(1 - b, a) and at_most(1 - b, a):
+        return above
+    return above - quotient(extreme(B.MAX, a * -1, 0), b)
 
 
 def _unary(kind: UnaryKind, value: Number) -> Number:

@@ -8,7 +8,7 @@ from weft.dialects.te.assume import agree, assuming, at_most
 from weft.dialects.te.contents import contents
 from weft.dialects.te.dim_equations import solved
 from weft.dialects.te.dim_order import extreme, sign_of
-from weft.dialects.te.dims import ceil_divided, quotient, substituted, to_text
+from weft.dialects.te.dims import as_dim, ceil_divided, quotient, substituted, to_text, value_of
 
 n, m = te.var("n"), te.var("m")
 
@@ -86,3 +86,17 @@ def test_what_has_to_be_equal_is_noted_where_somebody_collects_it():
 def test_a_symbol_follows_from_the_other_extent(total: te.Dim):
     k = te.var("k")
     assert solved(k, total) == (k, total) == solved(total, k)
+
+
+@pytest.mark.parametrize("below", [1, 2, 5, n * 2 + 3])
+def test_quotients_of_what_may_be_below_zero_are_rounded_toward_zero(below: te.Dim) -> None:
+    x, three = held(te.dim_expr(n) - below, -7), te.const(3, i64)
+    kinds = {te.BinaryKind.DIV: lambda a: int(a / 3), te.BinaryKind.TRUNCMOD: lambda a: a - int(a / 3) * 3}
+    for kind, wanted in kinds.items():
+        with assuming():
+            found = contents(te.compute((2,), lambda i, kind=kind: te.binary(kind, x[i], three)))
+        assert found is not None and found[0] is not None
+        assert found[1] == wanted(-7)
+        for size in range(1, 9):
+            less = below if isinstance(below, int) else size * 2 + 3
+            assert value_of(as_dim(found[0]) + 99, {n: size}) == wanted(size - less) + 99  # no extent is below zero
