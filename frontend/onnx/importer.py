@@ -167,7 +167,7 @@ class _Importer:
 
     def run(self) -> ModuleOp:
         graph = self.model.graph
-        imports = opsets(self.model.opset_import)
+        imports = {DOMAIN: 1} | opsets(self.model.opset_import)  # ONNX Runtime imports its own operators, too
         if imports.get("", 0) > newest_opset():
             raise Diagnostic(
                 f"the model is of opset {imports['']}, but the installed onnx package knows opsets to {newest_opset()}",

@@ -360,3 +360,15 @@ def test_a_result_has_a_scale_and_a_zero_point_or_neither() -> None:
     made, _ = model("QGemm", [a, S, Z, b, T, W, None, number(0.3)], fixed=(1, 2, 3, 4, 5, 7))
     with pytest.raises(Diagnostic, match="one is missing"):
         from_onnx(made)
+
+
+def test_operators_of_onnx_runtime_need_no_import_of_their_domain() -> None:
+    node = helper.make_node("Gelu", ["x"], ["y"], domain=DOMAIN)
+    x, y = (helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, [3]) for name in "xy")
+    given = helper.make_model(
+        helper.make_graph([node], "gelu", [x], [y]), opset_imports=[helper.make_opsetid("", 17)], ir_version=8
+    )
+    array = np.array([-1, 0, 2], np.float32)
+    (wanted,) = ort.InferenceSession(given.SerializeToString()).run(None, {"x": array})
+    (found,) = Executable(compile_graph(from_onnx(given), Target.parse("llvm"))).run({"x": array}).values()
+    np.testing.assert_allclose(found, wanted, rtol=1e-6)
