@@ -16,7 +16,7 @@ from xdsl.dialects.builtin import AnyFloat, IntegerType
 from xdsl.ir import Attribute
 
 from .assume import at_most
-from .dim_order import extreme, sign_always, surely_at_most
+from .dim_order import extreme, is_told_order, sign_always, surely_at_most
 from .dims import Compound, Dim, Symbol, as_signed, quotient
 from .expr import (
     Binary,
@@ -218,7 +218,7 @@ def _arithmetic(kind: BinaryKind, a: Dim | float, b: Dim | float) -> Number:
         case B.MIN | B.MAX:
             if isinstance(a, float) or isinstance(b, float):
                 return (min if kind == B.MIN else max)(a, b)
-            return extreme(kind, a, b)
+            return None if is_told_order(a, b) else extreme(kind, a, b)
         case B.POW if isinstance(a, int | float) and isinstance(b, int | float) and abs(b) <= MAX_POWER:
             power = a**b
             return power if isinstance(power, int | float) else None

@@ -7,7 +7,7 @@ asked of `always_at_most` and `sign_always`.
 from __future__ import annotations
 
 from ..tir.analyzer import Analyzer
-from .dims import Compound, bounds, dim_expr, form_of, simplified, terms_of
+from .dims import Compound, Symbol, bounds, dim_expr, form_of, simplified, terms_of
 from .expr import Dim
 from .kinds import BinaryKind, index
 
@@ -35,6 +35,18 @@ def always_at_most(a: Dim, b: Dim) -> bool:
     form = form_of(b) - form_of(a)
     low, _ = Analyzer.of({symbol: (0, None) for symbol in form.variables}).const_int_bound(form)
     return low is not None and low >= 0
+
+
+def is_told_order(a: Dim, b: Dim) -> bool:
+    """Whether one of the two is not above the other, but only as long as no number that is told is below 0."""
+    form = form_of(b) - form_of(a)
+    if not any(isinstance(symbol.key, Symbol) and symbol.key.told for symbol in form.variables):
+        return False
+    least = {symbol: None if isinstance(symbol.key, Symbol) and symbol.key.told else 0 for symbol in form.variables}
+    low, high = Analyzer.of({symbol: (each, None) for symbol, each in least.items()}).const_int_bound(form)
+    if (low is not None and low >= 0) or (high is not None and high <= 0):
+        return False
+    return always_at_most(a, b) or always_at_most(b, a)
 
 
 def sign_always(dim: Dim) -> int | None:

@@ -118,6 +118,8 @@ class Symbol(_Arithmetic, Var):
     least: int = 1
     named: bool = False
     size: bool = False
+    told: bool = False
+    """Whether it is a number that somebody tells: one below 0 is no extent, but others may be made of it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -221,6 +223,11 @@ def var(name: str = "tindex", dtype: str = "int32") -> Var:
 def data_var(name: str) -> Var:
     """A symbol that data decides, which may well be 0."""
     return Symbol(name, 0)
+
+
+def told_var(name: str) -> Var:
+    """A symbol that is a number that somebody tells."""
+    return Symbol(name, told=True)
 
 
 @checked

@@ -66,6 +66,7 @@ from ...dialects.support.retyping import retype
 from ...dialects.support.shaped import is_tensor
 from ...dialects.support.unique_names import argument_names, free_name
 from ...dialects.te.assume import Assumptions, assuming
+from ...dialects.te.dims import told_var
 from ...dialects.tir.core import PrimFuncOp
 from ...transforms.relay.outline_segments import SEGMENT
 from ..graph_to_memory.signature import names_of
@@ -222,7 +223,7 @@ class DynamicCalls:
         for argument in self._telling(graph):
             (known,) = extents.known[argument]
             name = names[argument.index]
-            numbers = tuple(te.var(f"{name}_{place}") for place in range(prod(tensor(argument).get_shape())))
+            numbers = tuple(told_var(f"{name}_{place}") for place in range(prod(tensor(argument).get_shape())))
             extents.known[argument] = [Known(known.dims, numbers)]
         for op in graph.body.block.ops:
             match op:

@@ -247,3 +247,11 @@ def test_a_slice_of_no_elements_that_data_bounds_is_refused():
         weft.compile(parse_mlir(text, "part"))
     assert error.value.message.endswith("whether a slice is empty is known only when it runs")
     assert "sound" not in error.value.message and error.value.place is not None
+
+
+def test_an_extent_is_made_of_a_number_below_zero_that_is_brought_above_it() -> None:
+    k = relay.var("k", shape=(1,), dtype="int64")
+    extent = relay.maximum(k, relay.const([0], "int64")) + relay.const([5], "int64")
+    run = weft.compile(relay.Function([k], relay.full(relay.const(1.0), extent, "float32")))
+    for number in (-7, -1, 0, 3):
+        np.testing.assert_array_equal(run(np.array([number])), np.ones(max(number, 0) + 5, np.float32))

@@ -12,7 +12,6 @@ from math import prod
 
 from xdsl.ir import Operation, SSAValue
 
-from ...dialects import te
 from ...dialects.relay.base import RelayOp, flatten_types, is_dynamic, tensor
 from ...dialects.relay.core import CallOp, ConstantOp, FuncOp, TupleGetOp, TupleOp
 from ...dialects.relay.extents import Extents, Known, unknown
@@ -20,6 +19,7 @@ from ...dialects.relay.graph_arguments import graph_symbols
 from ...dialects.relay.scan import ScanOp
 from ...dialects.relay.telling import is_telling, told_inputs
 from ...dialects.support.diagnostics import Diagnostic
+from ...dialects.te.dims import told_var
 
 
 def says_extents(function: FuncOp) -> bool:
@@ -104,7 +104,7 @@ def _telling(value: SSAValue, known: list[Known]) -> list[Known]:
     """The same, with the elements of what may say extents."""
     if not is_telling(value.type):
         return known
-    numbers = tuple(te.var(f"element_{place}") for place in range(prod(tensor(value).get_shape())))
+    numbers = tuple(told_var(f"element_{place}") for place in range(prod(tensor(value).get_shape())))
     return [Known(known[0].dims, numbers)]
 
 
