@@ -161,7 +161,7 @@ def broadcast_dims(a: int, b: int) -> int:
         return max(a, b)  # the other one is static and not 1: the dynamic one must be equal to it, or 1
     if agree(a, b):
         return b if isinstance(cast("object", b), int) else a
-    raise VerifyException(f"dimensions {a} and {b} do not broadcast")
+    raise VerifyException(f"dimensions {extent_text(a)} and {extent_text(b)} do not broadcast")
 
 
 def broadcast_shapes(*shapes: Sequence[int]) -> tuple[int, ...]:

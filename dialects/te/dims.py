@@ -40,6 +40,10 @@ _VALUES: dict[BinaryKind, Callable[[int, int], int]] = {
 }
 
 
+NO_EXTENT = -(1 << 63)
+"""What stands for an extent that is not known, in types, and is equal to none."""
+
+
 class _Arithmetic(Expr):
     """What a symbol, and what is made of symbols, has of operators: with extents they give extents in their normal
     form, of which there is one object for each, so that the truth of `==` is whether two are surely equal.
@@ -92,6 +96,8 @@ class _Arithmetic(Expr):
     def _equality(self, kind: BinaryKind, other: object) -> Equality:
         if (dim := _as_extent(other)) is None:
             return super().__eq__(other) if kind == BinaryKind.EQ else super().__ne__(other)
+        if dim == NO_EXTENT:
+            return cast("Equality", kind == BinaryKind.NE)
         if self is dim or _sign(_minus(self, dim)) or _sign(_minus(dim, self)):
             return cast("Equality", (self is dim) == (kind == BinaryKind.EQ))
         return Equality(kind, self, dim_expr(dim), i1)

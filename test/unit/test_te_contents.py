@@ -100,3 +100,10 @@ def test_quotients_of_what_may_be_below_zero_are_rounded_toward_zero(below: te.D
         for size in range(1, 9):
             less = below if isinstance(below, int) else size * 2 + 3
             assert value_of(as_dim(found[0]) + 99, {n: size}) == wanted(size - less) + 99  # no extent is below zero
+
+
+def test_no_extent_is_the_number_that_stands_for_unknown_ones() -> None:
+    unknown = -(1 << 63)
+    for dim in (n, n - m, n * m - 7):
+        assert [unknown, dim].count(unknown) == 1
+        assert (dim == unknown) is False and (dim != unknown) is True
