@@ -297,34 +297,37 @@ class RoiPoolOp(_RegionPool):
     def compute(self, *inputs: te.Tensor) -> te.Tensor:
         x, rois = inputs
         images, extents, pixel = self.images(x)
-        pooled = ints(self.pooled_size)
-        taps = [te.reduce_axis(n, name) for n, name in zip(extents, ("kh", "kw"), strict=True)]
-        lowest = te.reduce_identity("max", x.element_type)
+        shape, layout = self.pooled_shape(x, rois), unblocked(self.layout.data, "NCHW", "layout")
 
-        def ends(r: te.Expr, place: te.Expr, axis: int) -> tuple[te.Expr, te.Expr]:
-            """The first pixel of a bin, and the one after the last, as f32."""
+        def covered(r: te.Expr, place: te.Expr, axis: int) -> tuple[te.Expr, te.Expr]:
+            """The first pixel of the image in a bin, and how many there are, as f32."""
             begin, end = (to_pixel(self.scaled(rois, r, side - axis)) for side in (1, 3))
-            size = te.maximum(end - begin + 1.0, 1) / float(pooled[axis])
+            size = te.maximum(end - begin + 1.0, 1) / float(ints(self.pooled_size)[axis])
             at = te.cast(place, f32)
-            return te.floor(at * size) + begin, te.ceil((at + 1) * size) + begin
+            first = te.maximum(te.floor(at * size) + begin, 0)
+            behind = te.minimum(te.ceil((at + 1) * size) + begin, real_extent(extents[axis]))
+            return first, te.select(first < behind, behind - first, 0)
 
-        def body(r: te.IterVar, c: te.IterVar, i: te.IterVar, j: te.IterVar) -> te.Expr:
-            inside: list[te.Expr] = []
-            for axis, place in enumerate((i, j)):
-                begin, end = ends(r, place, axis)
-                inside += [te.cast(taps[axis], f32) >= begin, te.cast(taps[axis], f32) < end]
-            value = pixel(self.image_of(rois, r, images), c, *taps)
-            return te.max(te.select(te.all_of(inside), value, lowest), taps)
+        def fill(do: te.Steps, result: te.Tensor) -> None:
+            r, *bins = do.axes
+            found = [[te.cast(n, te.index) for n in covered(r, place, axis)] for axis, place in enumerate(bins)]
+            first = [do.let(begin, "first") for begin, _ in found]
+            counts = [do.let(te.minimum(n, extent), "count") for (_, n), extent in zip(found, extents, strict=True)]
+            image = do.let(self.image_of(rois, r, images), "image")
+            channels = te.dim_expr(shape[layout.names.index("C")])
+            with do.when((counts[0] > 0) & (counts[1] > 0)), do.loop(channels, "c") as c:
+                element = result[layout.arrange(dict(zip("NCHW", (r, c, *bins), strict=True)))]
+                do.store(element, te.reduce_identity("max", x.element_type))
+                with do.loop(counts[0], "kh") as row, do.loop(counts[1], "kw") as column:
+                    at = [
+                        clamped_index(begin + tap, n)
+                        for begin, tap, n in zip(first, (row, column), extents, strict=True)
+                    ]
+                    do.store(element, te.binary(te.COMBINER["max"], element, pixel(image, c, *at)))
 
-        def is_filled(r: te.Expr, _: te.Expr, i: te.Expr, j: te.Expr) -> te.Expr:
-            conditions: list[te.Expr] = []
-            for axis, place in enumerate((i, j)):
-                begin, end = ends(r, place, axis)
-                conditions.append(te.maximum(begin, 0) < te.minimum(end, real_extent(extents[axis])))
-            return te.all_of(conditions)
-
-        largest = te.compute(self.pooled_shape(x, rois), self.each(body), "roi_max")
-        return te.compute(largest.shape, lambda *i: te.select(self.each(is_filled)(*i), largest[i], 0), "roi_pool")
+        over = [shape[layout.names.index(letter)] for letter in "NHW"]
+        (largest,) = te.procedure([(shape, x.element_type, "roi_pool")], fill, over=over)
+        return largest
 
     def gradient(self, g: Gradient) -> Terms:
         """By the data: of maxima over the rows of bins, of maxima over their columns. Regions are whole pixels."""
