@@ -371,4 +371,4 @@ def test_operators_of_onnx_runtime_need_no_import_of_their_domain() -> None:
     array = np.array([-1, 0, 2], np.float32)
     (wanted,) = ort.InferenceSession(given.SerializeToString()).run(None, {"x": array})
     (found,) = Executable(compile_graph(from_onnx(given), Target.parse("llvm"))).run({"x": array}).values()
-    np.testing.assert_allclose(found, wanted, rtol=1e-6)
+    np.testing.assert_allclose(np.asarray(found, np.float32), wanted, rtol=1e-6)

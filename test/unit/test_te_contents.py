@@ -91,15 +91,16 @@ def test_a_symbol_follows_from_the_other_extent(total: te.Dim):
 @pytest.mark.parametrize("below", [1, 2, 5, n * 2 + 3])
 def test_quotients_of_what_may_be_below_zero_are_rounded_toward_zero(below: te.Dim) -> None:
     x, three = held(te.dim_expr(n) - below, -7), te.const(3, i64)
-    kinds = {te.BinaryKind.DIV: lambda a: int(a / 3), te.BinaryKind.TRUNCMOD: lambda a: a - int(a / 3) * 3}
-    for kind, wanted in kinds.items():
-        with assuming():
-            found = contents(te.compute((2,), lambda i, kind=kind: te.binary(kind, x[i], three)))
-        assert found is not None and found[0] is not None
-        assert found[1] == wanted(-7)
-        for size in range(1, 9):
-            less = below if isinstance(below, int) else size * 2 + 3
-            assert value_of(as_dim(found[0]) + 99, {n: size}) == wanted(size - less) + 99  # no extent is below zero
+    with assuming():
+        quotients = contents(te.compute((2,), lambda i: te.binary(te.BinaryKind.DIV, x[i], three)))
+        rests = contents(te.compute((2,), lambda i: te.binary(te.BinaryKind.TRUNCMOD, x[i], three)))
+    assert quotients is not None and rests is not None
+    assert (quotients[1], rests[1]) == (-2, -1)
+    for size in range(1, 9):
+        number = size - (below if isinstance(below, int) else size * 2 + 3)
+        for found, wanted in ((quotients[0], int(number / 3)), (rests[0], number - int(number / 3) * 3)):
+            assert isinstance(found, te.Expr)
+            assert value_of(as_dim(found + 99), {n: size}) == wanted + 99  # no extent is below zero
 
 
 def test_no_extent_is_the_number_that_stands_for_unknown_ones() -> None:
