@@ -134,12 +134,12 @@ def _iterator_ranges(block: Operation) -> dict[SSAValue, Range]:
     return {argument: (0, max(extents[argument.index] - 1, 0)) for argument in arguments}
 
 
-def access_map(op: memref.LoadOp | memref.StoreOp, iters: Sequence[BlockArgument]) -> AffineMap | None:
+def access_map(op: memref.LoadOp | memref.StoreOp, iters: Sequence[SSAValue]) -> AffineMap | None:
     """The element that an access touches, as a map from a block's iterators; `None` where it depends on data."""
     return access_map_over(op, over_dimensions(iters))
 
 
-def over_dimensions(iters: Sequence[BlockArgument]) -> dict[SSAValue, AffineExpr]:
+def over_dimensions(iters: Sequence[SSAValue]) -> dict[SSAValue, AffineExpr]:
     """Each iterator as the dimension of its number."""
     return {v: dimension(i) for i, v in enumerate(iters)}
 

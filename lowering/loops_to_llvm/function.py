@@ -479,7 +479,7 @@ OVERFLOW: tuple[Mapping[str, Attribute], ...] = tuple({"overflowFlags": IntegerA
 """Properties of `llvm.add` and its like: none, nsw, nuw, both."""
 
 
-def uniform(scalar: IntegerAttr | FloatAttr, type: Attribute) -> Attribute:
+def uniform(scalar: IntegerAttr | FloatAttr, type: Attribute) -> IntegerAttr | FloatAttr | DenseIntOrFPElementsAttr:
     """The attribute of a constant of `type` that is `scalar` in every lane."""
     vector = as_vector(type)
     if vector is None:

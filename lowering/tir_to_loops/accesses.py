@@ -3,16 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from typing import cast
 
 from xdsl.dialects import arith, memref, vector
-from xdsl.dialects.builtin import DenseArrayBase, DenseIntOrFPElementsAttr, VectorType, i1, i64
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    DenseArrayBase,
+    DenseIntOrFPElementsAttr,
+    FloatAttr,
+    IntegerAttr,
+    IntegerType,
+    VectorType,
+    i1,
+    i64,
+)
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
+from ...dialects.support.hints import isa
 from ...dialects.support.interned import long_array, vector_of
 from ...dialects.tir.affine import Linear, Range, access_map, affine_of, linear
 from ...dialects.tir.symbols import as_affine
 from ...transforms.tir.analysis.strides import CLOSE
+from ..loops_to_llvm.function import uniform
 from .flat_buffers import FlatBuffer
 from .index_values import IndexBuilder
 from .lanes import Lanes
@@ -32,7 +45,7 @@ class AccessEmitter:
         """The buffer that an access touches, and where, if that follows from the iterators: what these are bound to is
         the same whenever an access is asked about."""
         if (known := self._positions.get(op)) is None:
-            buffer, map = self.buffers[op.memref], access_map(op, list(iters))  # pyright: ignore[reportArgumentType]
+            buffer, map = self.buffers[op.memref], access_map(op, list(iters))
             form = None if map is None else buffer.position(map, list(iters.values()), self.at.ranges)
             known = self._positions[op] = (buffer, form)
         return known
@@ -191,5 +204,7 @@ def _ends_row(buffer: FlatBuffer, form: Linear, lanes: Lanes, ranges: Mapping[Af
     return linear(end - buffer.start - as_affine(rows.length), ranges) == Linear({}, 0)
 
 
-def _zeros(type: VectorType[Attribute]) -> DenseIntOrFPElementsAttr:
-    return DenseIntOrFPElementsAttr.from_list(type, [0] * type.get_shape()[0])  # pyright: ignore
+def _zeros(type: VectorType[Attribute]) -> IntegerAttr | FloatAttr | DenseIntOrFPElementsAttr:
+    element = type.element_type
+    zero = IntegerAttr(0, element) if isa(element, IntegerType) else FloatAttr(0.0, cast(AnyFloat, element))
+    return uniform(zero, type)

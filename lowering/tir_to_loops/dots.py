@@ -19,7 +19,8 @@ from collections.abc import Callable, Mapping, Sequence
 from xdsl.dialects import arith, memref, vector
 from xdsl.dialects.builtin import (
     DenseArrayBase,
-    DenseIntOrFPElementsAttr,
+    IntegerAttr,
+    IntegerType,
     VectorType,
     i8,
     i16,
@@ -32,10 +33,12 @@ from xdsl.ir.affine import AffineExpr
 from ...dialects.extensions import arith as arith_extensions
 from ...dialects.rt.dots import LANES, Instruction
 from ...dialects.rt.dots import DotOp as LanesDotOp
+from ...dialects.support.hints import isa
 from ...dialects.support.vector_types import as_vector
 from ...dialects.support.vector_unit import VectorUnit
 from ...dialects.tir.affine import Linear
 from ...dialects.tir.dot import WIDTH, DotOp
+from ..loops_to_llvm.function import uniform
 from .accesses import AccessEmitter
 from .lanes import Lanes
 
@@ -125,12 +128,13 @@ class DotEmitter:
     ) -> SSAValue | None:
         """The bytes of a side in all lanes, read together; `None` where they are no neighbours."""
         forms: list[Linear] = []
-        buffer = None
+        buffer = memory = None
         for load in (v.owner for v in side):
             if not isinstance(load, memref.LoadOp) or not loads_stay(load):
                 return None
             buffer, form = self.accesses.position(load, iters)
-            if form is None or load.memref is not side[0].owner.operands[0]:  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]
+            memory = memory or load.memref
+            if form is None or load.memref is not memory:
                 return None
             forms.append(form)
         assert buffer is not None
@@ -199,5 +203,6 @@ class DotEmitter:
         """A number in all lanes."""
         vector_type = as_vector(type)
         assert vector_type is not None
-        many = [number] * vector_type.get_shape()[0]
-        return self.at.emit(arith.ConstantOp(DenseIntOrFPElementsAttr.from_list(vector_type, many)))  # pyright: ignore
+        element = vector_type.element_type
+        assert isa(element, IntegerType)
+        return self.at.emit(arith.ConstantOp(uniform(IntegerAttr(number, element), vector_type)))

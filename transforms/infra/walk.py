@@ -67,7 +67,8 @@ def clone(root: OpT, values: dict[SSAValue, SSAValue] | None = None) -> OpT:
         copied.append((op, new))
         return new
 
-    result = shallow(root)
+    result = root.clone_without_regions(values, blocks, clone_operands=False)
+    copied.append((root, result))
     filled: list[tuple[Region, list[Block]]] = []
     stack: list[tuple[Region, Region]] = list(zip(root.regions, result.regions, strict=True))
     while stack:
@@ -92,7 +93,7 @@ def clone(root: OpT, values: dict[SSAValue, SSAValue] | None = None) -> OpT:
     for old, new in copied:
         if operands_of(old):
             new.operands = [values.get(operand, operand) for operand in operands_of(old)]
-    return result  # pyright: ignore[reportReturnType]
+    return result
 
 
 def erase(op: Operation, safe_erase: bool = True) -> None:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import DenseArrayBase
+from xdsl.dialects.builtin import DenseArrayBase, i64
 from xdsl.ir import SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
@@ -81,7 +81,7 @@ def merged_padding(
     before, after = normalize_padding(ints(op.padding), len(spatial))
     padding = [p + widths[2 * d] for p, d in zip(before, spatial, strict=True)]
     padding += [p + widths[2 * d + 1] for p, d in zip(after, spatial, strict=True)]
-    return pad, value, as_attribute(padding)  # pyright: ignore[reportReturnType]
+    return pad, value, DenseArrayBase.from_list(i64, padding)
 
 
 def _scalar(value: SSAValue) -> float | None:

@@ -250,7 +250,8 @@ def tensorize(target: ForOp | OuterBlockOp, name: str) -> OuterBlockOp | BlockOp
     inner = outer.body.block.first_op
     if isinstance(inner, BlockOp) and inner.next_op is None:
         inner.detach()
-        outer.parent.insert_op_before(inner, outer)  # pyright: ignore[reportOptionalMemberAccess]
+        assert outer.parent is not None
+        outer.parent.insert_op_before(inner, outer)
         outer.detach()
         outer.erase()
         return inner
