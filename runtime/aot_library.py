@@ -16,6 +16,7 @@ from ..lowering.abi import DYNAMIC, CompiledGraph
 from .executable import Executable
 from .library.exporting import Factory
 from .library.interfaces import Piece, ProgramInterface
+from .named_functions import NamedFunctions
 from .tensors import Input, InputError, by_name_or_number, warn_of_unset
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @checked_methods
-class AotModule:
+class AotModule(NamedFunctions):
     """A program with its inputs and its last outputs, under the names of TVM's `AotModule`. One thread may use it at a
     time; any number of them may run one library.
 
@@ -32,6 +33,11 @@ class AotModule:
     Args:
         module: what `library["default"](device)` gives, which this is another name of; or an executable.
     """
+
+    FUNCTIONS = (
+        "set_input", "run", "get_input", "get_output", "get_num_inputs", "get_num_outputs", "get_input_index",
+        "get_input_name",
+    )  # fmt: skip
 
     def __init__(self, module: Executable | AotModule):
         if isinstance(module, AotModule):

@@ -37,6 +37,7 @@ from .graph_tensors import Tensor, allocated, copied, devices_of, in_place, on_h
 from .host import why_not_here
 from .jit import LoadedObjects
 from .module import Function, Module
+from .named_functions import NamedFunctions
 from .param_dict import load_param_dict, save_param_dict
 from .profiling import Profile
 from .program import Program
@@ -54,7 +55,7 @@ def _check_function(name: str) -> None:
 
 
 @checked_methods
-class GraphModule:
+class GraphModule(NamedFunctions):
     """A graph that runs node by node on memory of its own.
 
     Args:
@@ -72,6 +73,12 @@ class GraphModule:
             another device than the library's, or than the kernels that take it.
         PlatformError: the library is for another machine.
     """
+
+    FUNCTIONS = (
+        "set_input", "set_input_zero_copy", "set_output_zero_copy", "get_input", "get_output", "run", "load_params",
+        "share_params", "get_num_inputs", "get_num_outputs", "get_input_index", "get_input_info", "execute_node",
+        "debug_get_output", "get_node_output", "profile",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -183,17 +190,6 @@ class GraphModule:
             known = ", ".join(spec.name for spec in self.inputs)
             raise InputError(f"there is no input '{name}'; inputs: {known}", hint=did_you_mean(name, self._inputs))
         return self.graph.row_ptr[self._inputs[name]]
-
-    def __getitem__(self, name: str) -> Callable[..., object]:
-        """`module["set_input"]`: the method of a name, as TVM's modules have functions.
-
-        Raises:
-            UsageError: there is none.
-        """
-        if name not in _FUNCTIONS:
-            hint = did_you_mean(name, _FUNCTIONS) or f"there is {', '.join(_FUNCTIONS)}"
-            raise UsageError(f"a graph has no function '{name}'", hint=hint)
-        return getattr(self, name)
 
     def load_params(self, data: bytes | bytearray) -> None:
         """Set the inputs that a parameter list in TVM's format names; others in it are passed over, as in TVM, with a
@@ -495,14 +491,6 @@ class GraphModule:
         except OSError as error:
             raise Diagnostic(f"'{folder}' cannot be written: {(error.strerror or str(error)).lower()}") from error
         return profile
-
-
-_FUNCTIONS = (
-    "set_input", "set_input_zero_copy", "set_output_zero_copy", "get_input", "get_output", "run", "load_params",
-    "share_params", "get_num_inputs", "get_num_outputs", "get_input_index", "get_input_info", "execute_node",
-    "debug_get_output", "get_node_output", "profile",
-)  # fmt: skip
-"""What a module has by name."""
 
 
 def _program(library: CompiledGraph) -> Program | LoadedObjects:

@@ -2,7 +2,7 @@
 
 import shutil
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -80,6 +80,12 @@ def test_a_program_is_built_for_the_executor_aot_exported_and_loaded(tmp_path: P
             program.run()
             assert program.get_output(0).tolist() == (array + weight).tolist()
             assert program.get_output(1, np.empty((2, 3), np.float32)).tolist() == array.tolist()
+        program["set_input"](0, 3 * array)
+        program.get_function("run")()
+        assert np.array_equal(cast("np.ndarray[Any, Any]", program["get_output"](1)), 3 * array)
+        with pytest.raises(UsageError, match="a graph has no function 'runs'"):
+            program["runs"]
+        program.run(input_0=array)
         other = library["sum"]()
         other.run(input_0=2 * array)
         assert program.get_output(1)[0, 0] == 1 and other.get_output(1)[0, 0] == 2
