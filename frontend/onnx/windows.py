@@ -267,7 +267,7 @@ def lp_pool(node: Node) -> SSAValue:
     found = auto_padded(node, x, window(node, x, node.integers("kernel_shape")))
     if node.integer("ceil_mode", 0):
         found = padded_to_whole_windows(found, node.dims(x)[2:])
-    powers, found = with_padding(node, node.emit("power", node.emit("abs", x), node.scalar(p, x)), found, None)
+    powers, found = with_padding(node, _raised(node, x, p), found, None)
     average = node.emit(
         f"nn.avg_pool{found.rank}d",
         powers,
@@ -280,7 +280,17 @@ def lp_pool(node: Node) -> SSAValue:
         count_include_pad=True,
     )
     total = node.emit("multiply", average, node.scalar(float(prod(found.size)), x))
-    return node.cast(node.emit("power", total, node.scalar(1.0 / p, x)), tensor(given).element_type)
+    return node.cast(_root(node, total, p), tensor(given).element_type)
+
+
+def _raised(node: Node, x: SSAValue, p: float) -> SSAValue:
+    """`|x|^p`."""
+    return node.emit("multiply", x, x) if p == 2 else node.emit("power", node.emit("abs", x), node.scalar(p, x))
+
+
+def _root(node: Node, total: SSAValue, p: float) -> SSAValue:
+    """`total^(1/p)`, of what is not negative."""
+    return node.emit("sqrt", total) if p == 2 else node.emit("power", total, node.scalar(1.0 / p, total))
 
 
 def global_pool(pool: str, reduction: str) -> Converter:
@@ -297,9 +307,8 @@ def global_pool(pool: str, reduction: str) -> Converter:
 
 def global_lp_pool(node: Node) -> SSAValue:
     x, p = node.input(0, at_least=3), power_of(node)
-    powers = node.emit("power", node.emit("abs", x), node.scalar(p, x))
-    total = node.emit("sum", powers, axis=list(range(2, rank_of(x))), keepdims=True)
-    return node.emit("power", total, node.scalar(1.0 / p, x))
+    total = node.emit("sum", _raised(node, x, p), axis=list(range(2, rank_of(x))), keepdims=True)
+    return _root(node, total, p)
 
 
 def grid_sample(node: Node) -> SSAValue:

@@ -86,6 +86,13 @@ def test_pools_count_what_their_windows_cover(
     check(model(pool, [x], kernel_shape=kernel, strides=strides, pads=pads, ceil_mode=ceil_mode), x)
 
 
+@pytest.mark.parametrize("p", [1, 2, 3])
+def test_norms_of_windows_are_of_any_whole_power(p: int):
+    x = normal(1, 2, 6, 5)
+    check(model("LpPool", [x], kernel_shape=[3, 2], p=p), x)
+    check(model("GlobalLpPool", [x], p=p), x)
+
+
 @pytest.mark.parametrize("place", [0, 1, 3])
 @pytest.mark.parametrize("operator", ["MaxPool", "GlobalMaxPool", "ReduceMax"])
 def test_the_greatest_of_numbers_with_a_nan_is_one_wherever_it_stands(operator: str, place: int):
