@@ -109,7 +109,7 @@ def test_the_text_is_readable() -> None:
         "int64_t matmul(const float *A, const float *B, float *out, int64_t num_threads) {",
         "  WEFT_PARALLEL(num_threads)",
         "typedef float f32x16 __attribute__((vector_size(64)));",
-        "          float v_1 = A[i * 80 + vi_c_1 * 20 + vk];",
+        "          float v_1 = A[i * 80 + vk + vi_c_1 * 20];",
     ):
         assert line in text, text
     assert max(map(len, text.splitlines())) < 170
