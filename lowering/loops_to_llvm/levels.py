@@ -23,6 +23,7 @@ from xdsl.dialects import llvm
 from xdsl.dialects.builtin import IntegerAttr, IntegerType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
+from ...dialects.extensions import llvm as llvmx
 from ...dialects.extensions import llvm_intrinsics as intr
 
 _DIVISIONS: frozenset[type[Operation]] = frozenset({llvm.UDivOp, llvm.URemOp, llvm.SDivOp, llvm.SRemOp})
@@ -36,6 +37,7 @@ _MOVED: frozenset[type[Operation]] = _DIVISIONS | {
     llvm.GEPOp,
     llvm.ICmpOp,
     llvm.SelectOp,
+    llvmx.SelectOp,
     llvm.SExtOp,
     llvm.ZExtOp,
     llvm.TruncOp,

@@ -720,6 +720,32 @@ func.func @sums_stand_in_the_outermost_loop(%x: memref<256xf32>, %y: memref<64xf
 
 // -----
 
+// So is an index that is chosen: the place in a padded row, say.
+// CHECK-LABEL: llvm.func @a_choice_stands_in_the_outermost_loop
+// CHECK:         ^bb1(%i: i64):
+// CHECK-NEXT:      %[[INSIDE:.*]] = llvm.icmp "slt" %i, %n : i64
+// CHECK-NEXT:      %[[AT:.*]] = llvm.select %[[INSIDE]], %i, %n : i1, i64
+// CHECK-NEXT:      %[[FROM:.*]] = llvm.getelementptr inbounds %x[%[[AT]]]
+// CHECK-NEXT:      llvm.br ^bb2
+// CHECK-NEXT:    ^bb2(%j: i64):
+// CHECK-NEXT:      llvm.load %[[FROM]]
+func.func @a_choice_stands_in_the_outermost_loop(%x: memref<64xf32>, %y: memref<64xf32>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  scf.for %i = %c0 to %c4 step %c1 {
+    scf.for %j = %c0 to %c4 step %c1 {
+      %0 = arith.cmpi slt, %i, %n : index
+      %1 = arith.select %0, %i, %n : index
+      %2 = vector.load %x[%1] : memref<64xf32>, vector<16xf32>
+      vector.store %2, %y[%j] : memref<64xf32>, vector<16xf32>
+    }
+  }
+  func.return
+}
+
+// -----
+
 // Where scalars are stored, of which LLVM may make vectors, an address is one, and the order says how far a loop goes.
 // CHECK-LABEL: llvm.func @loops_of_scalars_say_where_they_end
 // CHECK:         ^bb2(%j: i64):
