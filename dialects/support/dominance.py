@@ -120,6 +120,11 @@ def tree_of_blocks(region: Region) -> tuple[list[Block], dict[int, list[Block]]]
     return [*order[:1], *(block for block in region.blocks if id(block) not in successors)], below
 
 
+def reached_blocks(region: Region) -> list[Block]:
+    """The blocks that can be reached from the entry of a region, each behind those that dominate it."""
+    return _reached(region)[0]
+
+
 def dominator_tree(region: Region) -> dict[int, tuple[int, int]]:
     """Where each block that can be reached stands in the tree of immediate dominators, by its `id`: it dominates the
     blocks whose first number is from its first to its second."""

@@ -51,6 +51,7 @@ from xdsl.ir import Attribute, Block, Operation, Region
 from ...dialects.mem.graph import GraphOp
 from ...dialects.rt.core import ShareOp
 from ...dialects.rt.sources import SourceOp
+from ...dialects.support.dominance import reached_blocks
 from ...dialects.support.vector_types import as_vector
 from ...dialects.support.walking import all_within
 from ...transforms.infra import remarks
@@ -259,10 +260,11 @@ def _arena_bytes(source: func.FuncOp) -> int | None:
 
 
 def _lower_body(symbols: Symbols, source: func.FuncOp, result: llvm.FuncOp) -> None:
-    blocks = [Block(arg_types=[value_type(type) for type in block.arg_types]) for block in source.body.blocks]
+    order = reached_blocks(source.body)
+    blocks = [Block(arg_types=[value_type(type) for type in block.arg_types]) for block in order]
     scalars = any(as_vector(op.value.type) is None for op in all_within(source, memref.StoreOp))
     lowering = FunctionLowering(symbols, result.body, blocks[0], RULES.table, scalars)
-    lowering.blocks = dict(zip(source.body.blocks, blocks, strict=True))
+    lowering.blocks = dict(zip(order, blocks, strict=True))
     for old, new in lowering.blocks.items():
         for argument, lowered in zip(old.args, new.args, strict=True):
             lowering.set(argument, lowered)

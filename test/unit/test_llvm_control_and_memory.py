@@ -115,6 +115,23 @@ func.func @f(%n: index) -> index {
     assert Native(text)("f", 10, result=ctypes.c_int64) == 55
 
 
+def test_blocks_may_stand_in_any_order() -> None:
+    """What a block uses may be computed in one that is written behind it; what nobody reaches is left out."""
+    text = """
+func.func @f(%n: index) -> index {
+  cf.br ^first
+^second:
+  func.return %twice : index
+^unreached:
+  %more = arith.addi %twice, %n : index
+  func.return %more : index
+^first:
+  %twice = arith.addi %n, %n : index
+  cf.br ^second
+}"""
+    assert Native(text)("f", 21, result=ctypes.c_int64) == 42
+
+
 def test_both_edges_of_a_branch_may_lead_to_one_block_with_different_values() -> None:
     text = """
 func.func @f(%n: index) -> index {
