@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import ClassVar
 
+from ..dialects.support.arguments import checked_methods
 from ..dialects.support.diagnostics import UsageError, did_you_mean
 
 
+@checked_methods
 class NamedFunctions:
     """What has some of its methods by name: `FUNCTIONS` says which."""
 
@@ -18,10 +20,17 @@ class NamedFunctions:
 
         Raises:
             UsageError: there is none.
+            ArgumentError: the name is no string.
         """
         if name not in self.FUNCTIONS:
             hint = did_you_mean(name, self.FUNCTIONS) or f"there is {', '.join(self.FUNCTIONS)}"
-            raise UsageError(f"a graph has no function '{name}'", hint=hint)
+            raise UsageError(f"there is no function '{name}'", hint=hint)
         return getattr(self, name)
 
-    get_function = __getitem__
+    def get_function(self, name: str, query_imports: bool = False) -> Callable[..., object]:
+        """The same. What imports no modules, as these, has no more functions with `query_imports`.
+
+        Raises:
+            UsageError: there is none.
+        """
+        return self[name]

@@ -13,7 +13,7 @@ from functools import lru_cache, reduce
 from math import gcd
 from typing import cast
 
-from xdsl.dialects.builtin import IndexType, IntegerType, i1
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, IntegerType, i1
 
 from ..support.arguments import checked
 from ..tir.analyzer import Analyzer, IntExpr, ceildiv, maximum, minimum
@@ -38,10 +38,6 @@ _VALUES: dict[BinaryKind, Callable[[int, int], int]] = {
     BinaryKind.MIN: min,
     BinaryKind.MAX: max,
 }
-
-
-NO_EXTENT = -(1 << 63)
-"""What stands for an extent that is not known, in types, and is equal to none."""
 
 
 class _Arithmetic(Expr):
@@ -96,7 +92,7 @@ class _Arithmetic(Expr):
     def _equality(self, kind: BinaryKind, other: object) -> Equality:
         if (dim := _as_extent(other)) is None:
             return super().__eq__(other) if kind == BinaryKind.EQ else super().__ne__(other)
-        if dim == NO_EXTENT:
+        if dim == DYNAMIC_INDEX:  # what stands in types for an extent that is not known is equal to none
             return cast("Equality", kind == BinaryKind.NE)
         if self is dim or _sign(_minus(self, dim)) or _sign(_minus(dim, self)):
             return cast("Equality", (self is dim) == (kind == BinaryKind.EQ))

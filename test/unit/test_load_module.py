@@ -384,8 +384,10 @@ def test_a_graph_is_exported_with_its_parameters_and_loaded(
         loaded["main"]
     with pytest.raises(UsageError, match="a library holds no text"):
         loaded.get_source()
-    with pytest.raises(UsageError, match="a graph has no function 'get_outputs'"):
+    with pytest.raises(UsageError, match="there is no function 'get_outputs'"):
         graph["get_outputs"]
+    with pytest.raises(UsageError, match=r"'name' of .* is a str, and not 3, an int"):
+        graph[3]
 
 
 def test_parameters_may_be_left_out_and_loaded_apart(built: Any, tmp_path: Path) -> None:

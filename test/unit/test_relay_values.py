@@ -47,13 +47,20 @@ def test_values_of_data_types_and_tuples_are_what_tvm_calls_adt(prelude: Any) ->
 
 
 def test_tuples_and_shapes_are_made_by_the_names_of_tvm() -> None:
-    container = weft.runtime.container
+    container: Any = weft.runtime.container
     pair = relay.var("pair", relay.TupleType([relay.TensorType((), "int32"), relay.TensorType((), "int32")]))
     second = relay.create_executor().evaluate(relay.Function([pair], relay.TupleGetItem(pair, 1)))
     assert second(container.tuple_object([np.int32(11), np.int32(12)])) == 12
     shape = container.ShapeTuple([2, 3])
     assert shape == [2, 3] and shape == (2, 3) and shape != [2, 4] and shape != "ab"
     assert pickle.loads(pickle.dumps(shape)) == shape and shape in {(2, 3)}
+    for wrong in (
+        lambda: container.ShapeTuple(["a"]),
+        lambda: container.ShapeTuple(3),
+        lambda: container.tuple_object(3),
+    ):
+        with pytest.raises(UsageError, match="is a sequence"):
+            wrong()
 
 
 def evaluate(prelude: Any, function: Any) -> Any:

@@ -141,9 +141,14 @@ def as_list(buffers: list[BufferInfo], _: int) -> list[BufferInfo]:
     return buffers
 
 
+def as_numbers(buffers: list[BufferInfo], _: int) -> dict[BufferInfo, int]:
+    return dict.fromkeys(buffers, 0)
+
+
 WRONG: list[tuple[Planner, str]] = [
     (lambda buffers, _: {b: PoolAllocation(b.pool_candidates[0], 0) for b in buffers}, "overlap, though both"),
     (lambda buffers, _: {}, "no place in one of its pools"),
+    (cast("Planner", as_numbers), "no place in one of its pools"),
     (cast("Planner", as_list), "gives list, and no place for each buffer"),
     (lambda buffers, _: {b: PoolAllocation(b.pool_candidates[0], 68) for b in buffers}, "at a multiple of 64 bytes"),
     (lambda buffers, _: {b: PoolAllocation(WorkspacePoolInfo("other", []), 0) for b in buffers}, "no place in one"),

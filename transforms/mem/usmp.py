@@ -131,7 +131,8 @@ class PoolAllocation:
     byte_offset: int
 
 
-Algorithm: TypeAlias = Callable[[list[BufferInfo], int], Mapping[BufferInfo, PoolAllocation]]
+Algorithm: TypeAlias = Callable[[list[BufferInfo], int], object]
+"""Gives a mapping from buffers to `PoolAllocation`s, which is checked."""
 Planner: TypeAlias = Callable[[Buffers, Sequence[int]], "list[Place | None]"]
 
 
@@ -213,8 +214,8 @@ def plan_as_told(name: str, problem: Problem) -> MemoryPlan:
     plan takes up.
 
     Raises:
-        UsageError: there is no such algorithm, it gives a buffer no aligned place in a pool that it may lie in, or lets
-            buffers overlap that are in conflict.
+        UsageError: there is no such algorithm, it gives no mapping, or a buffer no aligned place in a pool that it may
+            lie in, or lets buffers overlap that are in conflict.
         DoesNotFit: a buffer lies beyond the end of its pool.
     """
     buffers = problem.buffers
@@ -224,12 +225,17 @@ def plan_as_told(name: str, problem: Problem) -> MemoryPlan:
     for i, info in infos.items():
         info.set_conflicts([infos[j] for j in problem.conflicts[i]])
     given = algorithm_of_user(name)(list(infos.values()), problem.lower_bound)
-    if not isinstance(given, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
+    if not isinstance(given, Mapping):
         raise UsageError(f"the algorithm '{name}' gives {type(given).__name__}, and no place for each buffer")
     places: list[Place | None] = [None] * len(problem.requests)
     for i, info in infos.items():
-        told = given.get(info)
-        if told is None or told.pool_info not in pools or told.byte_offset < 0 or told.byte_offset % problem.alignment:
+        told = cast("Mapping[object, object]", given).get(info)
+        if (
+            not isinstance(told, PoolAllocation)
+            or told.pool_info not in pools
+            or told.byte_offset < 0
+            or told.byte_offset % problem.alignment
+        ):
             rule = f"in one of its pools, at a multiple of {problem.alignment} bytes"
             raise UsageError(f"the algorithm '{name}' gives {info} no place {rule}")
         place = Place(pools.index(cast("WorkspacePoolInfo", told.pool_info)), told.byte_offset)

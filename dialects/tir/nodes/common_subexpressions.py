@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import fields, is_dataclass
 from heapq import heappop, heappush
-from typing import Any, cast
+from typing import cast
 
 from ...support.arguments import ArgumentError, checked
 from ...te.expr import Expr, IterVar, Slot, Var
@@ -22,7 +22,7 @@ from .buffers import BufferLoad
 
 
 @checked
-def detect_common_subexpr(e: Any, threshold: int) -> dict[Expr, int]:
+def detect_common_subexpr(e: object, threshold: int) -> dict[Expr, int]:
     """The parts of an expression that are written alike at `threshold` places or more, each by the first place, with
     the number of places. Places within a larger part that is told do not count. What reads a tensor or a buffer, does
     more than give a value, or is a variable or a number is no such part.
