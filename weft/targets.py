@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 from .dialects.relay.devices import VirtualDevice as _Device
 from .dialects.relay.devices import type_of_target
 from .dialects.support.arguments import checked
+from .lowering.machine.binding import llvm_version as _llvm_version
 from .lowering.machine.generic_func import GenericFunc as GenericFunc
 from .lowering.machine.generic_func import generic_func as generic_func
 from .lowering.machine.generic_func import get_native_generic_func as get_native_generic_func
@@ -103,6 +104,4 @@ def make_compilation_config(
 @checked
 def llvm_version_major(allow_none: bool = False) -> int:
     """The first number of the version of LLVM that makes the code; there is always one."""
-    from llvmlite import binding
-
-    return cast("tuple[int, ...]", binding.llvm_version_info)[0]  # pyright: ignore[reportUnknownMemberType]
+    return _llvm_version()[0]

@@ -46,9 +46,15 @@ def host() -> tuple[str, str, str]:
 def version() -> str:
     """Versions of llvmlite and LLVM: code of one is not code of another."""
     import llvmlite
+
+    return f"llvmlite {llvmlite.__version__}, LLVM {'.'.join(map(str, llvm_version()))}"
+
+
+def llvm_version() -> tuple[int, ...]:
+    """The numbers of LLVM's version."""
     import llvmlite.binding as binding
 
-    return f"llvmlite {llvmlite.__version__}, LLVM {'.'.join(map(str, binding.llvm_version_info))}"
+    return tuple(binding.llvm_version_info)
 
 
 _STORED_SCALAR = re.compile(r"^ *store (?:volatile )?(?:i\d+|half|bfloat|float|double) ", re.MULTILINE)
