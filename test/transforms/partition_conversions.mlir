@@ -1,4 +1,4 @@
-// RUN: weft-opt %s --split-input-file -p partition-conversions | filecheck %s
+// RUN: weft-opt %s -p partition-conversions | filecheck %s
 
 // CHECK:      relay.func @quantize_inputs(%x: tensor<2x4xf32>) -> tensor<2x4xi8>
 // CHECK:        relay.qnn.quantize %x
@@ -21,43 +21,5 @@ relay.func @main(%x: tensor<2x4xf32>) -> tensor<2x3xf32> {
   relay.return %2 : tensor<2x3xf32>
 }
 
-// With fully-integral, floats between what is quantised are refused: test/unit/test_relay_quantize.py.
-
-// -----
-
-// What is quantised by a scale that is computed stays where that is, and so does what is dequantised by one.
-// CHECK:       relay.func @quantize_inputs
-// CHECK-NOT:     relay.qnn.quantize
-// CHECK:       relay.func @quantized_main
-// CHECK:         relay.exp
-// CHECK:         relay.qnn.quantize
-// CHECK:         relay.qnn.dequantize
-// CHECK:       relay.func @dequantize_outputs
-// CHECK-NOT:     relay.qnn.dequantize
-// CHECK:       relay.func @main
-relay.func @main(%x: tensor<4xf32>, %s: tensor<f32>) -> tensor<4xf32> {
-  %z = relay.constant dense<0> : tensor<i32>
-  %t = relay.exp %s : tensor<f32>
-  %q = relay.qnn.quantize %x, %t, %z {axis = -1 : i64, out_dtype = "int8"} : (tensor<4xf32>, tensor<f32>, tensor<i32>) -> tensor<4xi8>
-  %y = relay.qnn.dequantize %q, %t, %z {axis = -1 : i64} : (tensor<4xi8>, tensor<f32>, tensor<i32>) -> tensor<4xf32>
-  relay.return %y : tensor<4xf32>
-}
-
-// -----
-
-// What is computed with as well is made into floats where that is done.
-// CHECK:       relay.func @quantized_main
-// CHECK:         relay.qnn.dequantize
-// CHECK-NEXT:    relay.exp
-// CHECK:       relay.func @dequantize_outputs
-// CHECK-NOT:     relay.qnn.dequantize
-// CHECK:       relay.func @main
-relay.func @main(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
-  %s = relay.constant dense<0.5> : tensor<f32>
-  %z = relay.constant dense<0> : tensor<i32>
-  %q = relay.qnn.quantize %x, %s, %z {out_dtype = "int8"} : (tensor<4xf32>, tensor<f32>, tensor<i32>) -> tensor<4xi8>
-  %r = relay.nn.relu %q : tensor<4xi8>
-  %y = relay.qnn.dequantize %r, %s, %z : (tensor<4xi8>, tensor<f32>, tensor<i32>) -> tensor<4xf32>
-  %e = relay.exp %y : tensor<4xf32>
-  relay.return %y, %e : tensor<4xf32>, tensor<4xf32>
-}
+// With fully-integral, floats between what is quantised are refused, and what has computed scales stays in the middle:
+// test/unit/test_relay_quantize.py.

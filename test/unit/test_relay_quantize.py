@@ -8,8 +8,12 @@ import pytest
 
 import weft
 from weft import relay as names
+from weft.dialects.relay.core import FuncOp
 from weft.dialects.support.diagnostics import UsageError
+from weft.dialects.support.parser import parse_module
 from weft.relay_quantize import magnitude_of_least_divergence, magnitude_of_most
+from weft.transforms.infra import get_pass
+from weft.transforms.infra.registry import new_ir_context
 
 relay: Any = names
 quantize = relay.quantize.quantize
@@ -112,6 +116,22 @@ def test_a_network_is_divided_where_it_makes_bytes_and_floats():
     np.testing.assert_array_equal(run(divided, given), run(whole, given))
     with pytest.raises(AssertionError, match="not fully integral"), qconfig(partition_conversions="fully_integral"):
         quantize(module)
+
+
+def test_what_has_a_scale_that_is_computed_stays_in_the_middle():
+    text = """relay.func @main(%x: tensor<4xf32>, %s: tensor<f32>) -> tensor<4xf32> {
+  %z = relay.constant dense<0> : tensor<i32>
+  %t = relay.exp %s : tensor<f32>
+  %q = relay.qnn.quantize %x, %t, %z {axis = -1 : i64, out_dtype = "int8"}
+      : (tensor<4xf32>, tensor<f32>, tensor<i32>) -> tensor<4xi8>
+  %y = relay.qnn.dequantize %q, %t, %z {axis = -1 : i64} : (tensor<4xi8>, tensor<f32>, tensor<i32>) -> tensor<4xf32>
+  relay.return %y : tensor<4xf32>
+}
+"""
+    divided = get_pass("partition-conversions")(parse_module(text, new_ir_context(), "m.mlir"))
+    held = {op.sym_name.data: names_of(op) for op in divided.ops if isinstance(op, FuncOp)}
+    assert {"exp", "qnn.quantize", "qnn.dequantize"} <= held["quantized_main"]
+    assert "qnn.quantize" not in held["quantize_inputs"] and "qnn.dequantize" not in held["dequantize_outputs"]
 
 
 @pytest.mark.parametrize(
