@@ -52,7 +52,6 @@ def return_rule(lowering: FunctionLowering, op: func.ReturnOp) -> None:
             properties = {"position": DenseArrayBase.from_list(i64, [position])}
             packed = lowering.add(llvm.InsertValueOp, (packed, value), struct, properties)
         values = [packed]
-    lowering.give_back()
     lowering.add_op(llvm.ReturnOp.create(operands=values))
 
 

@@ -125,7 +125,8 @@ class FunctionLowering:
             raise error if error.op is not None else LoweringError(op, error.message) from None
 
     def finish(self) -> None:
-        """Put constants and allocations in front of the function."""
+        """Put constants and allocations in front of the function, and give back at its ends what is on the heap."""
+        self._give_back()
         if self._entry.first_op is None:
             self._entry.add_ops(self._prologue)
         else:
@@ -294,10 +295,16 @@ class FunctionLowering:
         self._on_heap.append(pointer)
         return pointer
 
-    def give_back(self) -> None:
-        """Free the memory on the heap, before a return."""
-        for pointer in self._on_heap:
-            self.call_runtime_procedure("free", [pointer])
+    def _give_back(self) -> None:
+        """Free the memory on the heap before each return: it was made in the entry, whichever is reached."""
+        if self._on_heap:
+            self.symbols.declare("free", [PTR], None)
+        for block in self.body.blocks if self._on_heap else ():
+            if isinstance(end := block.last_op, llvm.ReturnOp):
+                for pointer in self._on_heap:
+                    call = llvm.CallOp("free", pointer)
+                    call.location = end.location
+                    block.insert_op_before(call, end)
 
     def symbol_address(self, name: str) -> SSAValue:
         """The address of a global or function."""

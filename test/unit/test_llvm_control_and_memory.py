@@ -297,6 +297,26 @@ func.func @f(%out: memref<1xf32>, %n: index) {{
     assert out[0] == 2.5
 
 
+def test_memory_on_the_heap_is_given_back_at_each_return() -> None:
+    """At one that is lowered before the allocation, too: that is made in the function's entry."""
+    text = f"""
+func.func @f(%n: index) -> f32 {{
+{INDICES}
+  %none = arith.constant 0.0 : f32
+  %early = arith.cmpi slt, %n, %c0 : index
+  cf.cond_br %early, ^early, ^late
+^early:
+  func.return %none : f32
+^late:
+  %large = memref.alloca() : memref<65536x2xf32>
+  memref.store %none, %large[%n, %c0] : memref<65536x2xf32>
+  %x = memref.load %large[%n, %c0] : memref<65536x2xf32>
+  func.return %x : f32
+}}"""
+    names = [op.callee.root_reference.data for op in lower(text).walk() if isinstance(op, CallOp) and op.callee]
+    assert names == ["aligned_alloc", "free", "free"]
+
+
 def test_globals_hold_their_initial_values() -> None:
     out = aligned((2, 3), np.float32)
     run(
