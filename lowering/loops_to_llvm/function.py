@@ -192,12 +192,8 @@ class FunctionLowering:
         on is known (`levels`), unless it is there."""
         level, key = None if attributes else self._levels.place(kind, operands, type), None
         if level is not None:
-            key = (
-                kind,
-                id(type),
-                *operands,
-                *map(id, properties.values() if properties else ()),
-            )  # the operation has them
+            # of types and properties by identity: the operation that is known keeps them
+            key = (kind, id(type), *operands, *map(id, properties.values() if properties else ()))
             if (known := level.known.get(key)) is not None:
                 return known
         op = kind.create(

@@ -315,9 +315,11 @@ class Stage:
         stands outside of the others.
 
         Raises:
-            ScheduleError: a loop is none of the stage's, they do not follow one another, or reduce and do not.
+            ScheduleError: a loop is none of the stage's, they do not follow one another, or reduce and do not; or there
+                are none, and the tensor is filled by statements.
         """
         if not args:
+            self.check_formula("fuse")
             single = te.IterVar("singleton", 1)
             self.actions.append(Singleton(single))
             self.leaf_iter_vars.insert(0, single)

@@ -220,6 +220,7 @@ MOVES: list[Callable[[te.Schedule, te.Tensor, te.Tensor], object]] = [
     lambda s, steps, reader: s[steps].compute_inline(),
     lambda s, steps, reader: s[steps].set_scope("local"),
     lambda s, steps, reader: s[steps].rolling_buffer(),
+    lambda s, steps, reader: s[steps].fuse(),
     lambda s, steps, reader: s.cache_write(steps, "local"),
     lambda s, steps, reader: s.create_group(steps, s.stages[0].tensor),
 ]
