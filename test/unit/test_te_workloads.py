@@ -138,6 +138,22 @@ def test_a_filtering_that_there_is_not_is_refused():
         te_workload.conv2d_winograd_nhwc(1, 14, 14, 8, 8, 3)
 
 
+@pytest.mark.parametrize(
+    ("make", "why"),
+    [
+        (lambda: te_workload.group_conv2d_nhwc(1, 4, 4, 3, 4, 3, groups=2), "3 and 4 channels do not divide"),
+        (lambda: te_workload.conv2d_nhwc(1, 4, 4, 2, 2, 3, groups=0), "'groups' is a positive number"),
+        (lambda: te_workload.conv1d_nlc(1, 4, 2, 2, 3, stride=0), "'stride' is a positive number"),
+        (lambda: te_workload.conv2d_transpose_nhwc(1, 4, 4, 2, 2, 3, stride=0), "'stride' is a positive number"),
+        (lambda: te_workload.depthwise_conv2d_nhwc(1, 4, 4, 2, 3, factor=0), "'factor' is a positive number"),
+        (lambda: te_workload.conv2d_nhwc(1, 4, cast("int", "4"), 2, 2, 3), "'W' of conv2d_nhwc is an int"),
+    ],
+)
+def test_sizes_that_make_no_convolution_are_refused(make: Callable[[], object], why: str):
+    with pytest.raises(weft.ArgumentError, match=why):
+        make()
+
+
 @pytest.mark.parametrize(("name", "number"), [("C9D", 0), ("NRM", 3), ("NRM", -1)])
 def test_a_workload_that_there_is_not_is_refused(name: str, number: int):
     with pytest.raises(weft.ArgumentError, match=r"there is no workload|has 3 sizes"):

@@ -2,7 +2,8 @@
 
 Each gives its arguments and results, in the order of a function's parameters: `te.create_prim_func` makes the function.
 Images are N, spatial dimensions, channels, unless the name says otherwise; `in_dtype` is of what is read, `out_dtype`
-of what is computed and given.
+of what is computed and given. Arguments of another type, and strides, dilations, groups and factors that are not
+positive, are refused by an `ArgumentError`.
 """
 
 from __future__ import annotations
@@ -35,21 +36,43 @@ def _padded(image: te.Tensor, amounts: Sequence[int]) -> te.Tensor:
     return te.compute(shape, value, name="PadInput")
 
 
-def _reach(kernel: int, dilation: int) -> int:
-    """How far apart the first and the last of a kernel's elements read."""
-    return (kernel - 1) * dilation
+def _ends(sizes: Sequence[int], kernel: int, stride: int, padding: int, dilation: int = 1) -> list[int]:
+    """The extents of what a kernel makes of an image, which it reads elements of `dilation` apart.
+
+    Raises:
+        ArgumentError: the stride or the dilation is no positive number.
+    """
+    _check_positive(stride=stride, dilation=dilation)
+    return [(size + 2 * padding - (kernel - 1) * dilation - 1) // stride + 1 for size in sizes]
+
+
+def _check_positive(**numbers: int) -> None:
+    """
+    Raises:
+        ArgumentError: one is no positive number.
+    """
+    for name, number in numbers.items():
+        if number < 1:
+            raise ArgumentError(f"'{name}' is a positive number, and not {number}")
 
 
 def _convolution(
     name: str, batch: int, sizes: Sequence[int], CI: int, CO: int, kernel_size: int, stride: int, padding: int,
     dilation: int, groups: int, in_dtype: str, out_dtype: str,
 ) -> Tensors:  # fmt: skip
-    """A convolution over as many dimensions as there are `sizes`, channels last: image, weights, result."""
+    """A convolution over as many dimensions as there are `sizes`, channels last: image, weights, result.
+
+    Raises:
+        ArgumentError: a stride, a dilation or a number of groups is not positive, or does not divide the channels.
+    """
+    _check_positive(groups=groups)
+    if CI % groups or CO % groups:
+        raise ArgumentError(f"{CI} and {CO} channels do not divide into {groups} groups")
     letters = _LETTERS[len(sizes) - 1]
     inputs = te.placeholder((batch, *sizes, CI), in_dtype, name="inputs")
     kernels = [kernel_size] * len(sizes)
     weight = te.placeholder((*kernels, CI // groups, CO), in_dtype, name="weight")
-    ends = [(size + 2 * padding - _reach(kernel_size, dilation) - 1) // stride + 1 for size in sizes]
+    ends = _ends(sizes, kernel_size, stride, padding, dilation)
     steps = [te.reduce_axis((0, kernel_size), name=f"r{letter}") for letter in letters]
     rc = te.reduce_axis((0, CI // groups), name="rc")
     padded = _padded(inputs, (0, *(padding for _ in sizes), 0))
@@ -64,6 +87,7 @@ def _convolution(
     return inputs, weight, te.compute((batch, *ends, CO), product, name=name)
 
 
+@checked
 def conv1d_nlc(
     N: int, L: int, CI: int, CO: int, kernel_size: int, stride: int = 1, padding: int = 0, dilation: int = 1,
     groups: int = 1, in_dtype: str = "float32", out_dtype: str = "float32",
@@ -74,6 +98,7 @@ def conv1d_nlc(
     )
 
 
+@checked
 def conv2d_nhwc(
     N: int, H: int, W: int, CI: int, CO: int, kernel_size: int, stride: int = 1, padding: int = 0, dilation: int = 1,
     groups: int = 1, in_dtype: str = "float32", out_dtype: str = "float32",
@@ -84,6 +109,7 @@ def conv2d_nhwc(
     )
 
 
+@checked
 def group_conv2d_nhwc(
     N: int, H: int, W: int, CI: int, CO: int, kernel_size: int, stride: int = 1, padding: int = 0, dilation: int = 1,
     groups: int = 1, in_dtype: str = "float32", out_dtype: str = "float32",
@@ -92,6 +118,7 @@ def group_conv2d_nhwc(
     return conv2d_nhwc(N, H, W, CI, CO, kernel_size, stride, padding, dilation, groups, in_dtype, out_dtype)
 
 
+@checked
 def conv3d_ndhwc(
     N: int, D: int, H: int, W: int, CI: int, CO: int, kernel_size: int, stride: int = 1, padding: int = 0,
     dilation: int = 1, groups: int = 1, in_dtype: str = "float32", out_dtype: str = "float32",
@@ -102,14 +129,16 @@ def conv3d_ndhwc(
     )
 
 
+@checked
 def depthwise_conv2d_nhwc(
     N: int, H: int, W: int, C: int, kernel_size: int, stride: int = 1, padding: int = 0, dilation: int = 1,
     factor: int = 1, in_dtype: str = "float32", out_dtype: str = "float32",
 ) -> Tensors:  # fmt: skip
     """Image [N, H, W, C], weights [factor, kernel_size, kernel_size, C], result [N, H', W', C * factor]."""
+    _check_positive(factor=factor)
     inputs = te.placeholder((N, H, W, C), in_dtype)
     weight = te.placeholder((factor, kernel_size, kernel_size, C), in_dtype)
-    ends = [(size + 2 * padding - _reach(kernel_size, dilation) - 1) // stride + 1 for size in (H, W)]
+    ends = _ends((H, W), kernel_size, stride, padding, dilation)
     rh, rw = (te.reduce_axis((0, kernel_size), name=name) for name in ("rh", "rw"))
     padded = _padded(inputs, (0, padding, padding, 0))
 
@@ -122,6 +151,7 @@ def depthwise_conv2d_nhwc(
     return inputs, weight, te.compute((N, *ends, C * factor), product, name="depth_conv2d_nhwc")
 
 
+@checked
 def conv2d_transpose_nhwc(
     N: int, H: int, W: int, CI: int, CO: int, kernel_size: int, stride: int = 1, padding: int = 0,
     in_dtype: str = "float32", out_dtype: str = "float32",
@@ -130,6 +160,7 @@ def conv2d_transpose_nhwc(
     result [N, (H - 1) * stride - 2 * padding + kernel_size, ..., CO]."""
     inputs = te.placeholder((N, H, W, CI), in_dtype, name="inputs")
     weight = te.placeholder((kernel_size, kernel_size, CI, CO), in_dtype, name="weight")
+    _check_positive(stride=stride)
     around = kernel_size - 1 - padding  # of the image, had it stride - 1 zeros between neighbours
     margin, first = -(-around // stride), -around % stride
     padded = _padded(inputs, (0, margin, margin, 0))
@@ -147,6 +178,7 @@ def conv2d_transpose_nhwc(
     return inputs, weight, te.compute((N, *ends, CO), product, name="conv2d_transpose_nhwc")
 
 
+@checked
 def conv2d_capsule_nhwijc(
     N: int, H: int, W: int, CI: int, CO: int, kernel_size: int, stride: int = 1, padding: int = 0,
     capsule_size: int = 4, in_dtype: str = "float32", out_dtype: str = "float32",
@@ -156,7 +188,7 @@ def conv2d_capsule_nhwijc(
     inputs = te.placeholder((N, H, W, capsule_size, capsule_size, CI), in_dtype, name="inputs")
     kernel = (kernel_size, kernel_size, capsule_size, capsule_size, CI, CO)
     weight = te.placeholder(kernel, in_dtype, name="weight")
-    ends = [(size + 2 * padding - kernel_size) // stride + 1 for size in (H, W)]
+    ends = _ends((H, W), kernel_size, stride, padding)
     rh, rw = (te.reduce_axis((0, kernel_size), name=name) for name in ("rh", "rw"))
     cap_k, rc = te.reduce_axis((0, capsule_size), name="cap_k"), te.reduce_axis((0, CI), name="rc")
     padded = _padded(inputs, (0, padding, padding, 0, 0, 0))
@@ -181,6 +213,7 @@ def _entry(rows: Sequence[Sequence[float]], row: te.Expr, column: te.Expr) -> te
     return value
 
 
+@checked
 def conv2d_winograd_nhwc(
     N: int, H: int, W: int, CI: int, CO: int, kernel_size: int, stride: int = 1, padding: int = 0, dilation: int = 1,
     tile_size: int = 4,
@@ -239,6 +272,7 @@ def conv2d_winograd_nhwc(
     return x, weight, te.compute((N, heights, widths, CO), placed, name="conv2d_winograd")
 
 
+@checked
 def conv2d_nhwc_bn_relu(
     N: int, H: int, W: int, CI: int, CO: int, kernel_size: int, strides: int = 1, padding: int = 0, dilation: int = 1,
     in_dtype: str = "float32", out_dtype: str = "float32",
@@ -257,6 +291,7 @@ def conv2d_nhwc_bn_relu(
     return data, kernel, bias, offset, scale, topi.nn.relu(linear)
 
 
+@checked
 def batch_matmul_nkkm(B: int, N: int, M: int, K: int, in_dtype: str = "float32", out_dtype: str = "float32") -> Tensors:
     """[B, N, K] by [B, K, M]."""
     x, y = te.placeholder((B, N, K), in_dtype, name="X"), te.placeholder((B, K, M), in_dtype, name="Y")
@@ -268,6 +303,7 @@ def batch_matmul_nkkm(B: int, N: int, M: int, K: int, in_dtype: str = "float32",
     return x, y, te.compute((B, N, M), product, name="Z")
 
 
+@checked
 def transpose_batch_matmul(
     batch: int, seq_len: int, n_head: int, n_dim: int, in_dtype: str = "float32", out_dtype: str = "float32"
 ) -> Tensors:
@@ -285,6 +321,7 @@ def transpose_batch_matmul(
     return query, value, te.compute((batch, n_head, seq_len, seq_len), product, name="C")
 
 
+@checked
 def matmul(n: int, m: int, k: int, in_dtype: str = "float32", out_dtype: str = "float32") -> Tensors:
     """[n, k] by [k, m]."""
     a, b = te.placeholder((n, k), in_dtype, name="A"), te.placeholder((k, m), in_dtype, name="B")
@@ -296,6 +333,7 @@ def matmul(n: int, m: int, k: int, in_dtype: str = "float32", out_dtype: str = "
     return a, b, te.compute((n, m), product, name="C")
 
 
+@checked
 def dense(n: int, m: int, k: int, in_dtype: str = "float32", out_dtype: str = "float32") -> Tensors:
     """[n, k] by the transpose of [m, k]."""
     a, b = te.placeholder((n, k), in_dtype, name="A"), te.placeholder((m, k), in_dtype, name="B")
@@ -307,12 +345,14 @@ def dense(n: int, m: int, k: int, in_dtype: str = "float32", out_dtype: str = "f
     return a, b, te.compute((n, m), product, name="C")
 
 
+@checked
 def matmul_relu(n: int, m: int, k: int, in_dtype: str = "float32", out_dtype: str = "float32") -> Tensors:
     """`matmul`, and the maximum of it and 0."""
     a, b, c = matmul(n, m, k, in_dtype, out_dtype)
     return a, b, topi.nn.relu(c)
 
 
+@checked
 def norm_bmn(B: int, M: int, N: int) -> Tensors:
     """The root of the sum of squares of each matrix of [B, M, N]: [B]."""
     a = te.placeholder((B, M, N), "float32", name="A")
@@ -321,6 +361,7 @@ def norm_bmn(B: int, M: int, N: int) -> Tensors:
     return a, te.compute((B,), lambda b: te.sqrt(squares[b]), name="D")
 
 
+@checked
 def softmax_mn(m: int, n: int) -> Tensors:
     """The softmax of each row of [m, n]."""
     a = te.placeholder((m, n), "float32", name="A")
