@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 
 import numpy as np
 
+from ..dialects.support.algebraic import ADT
 from ..dialects.support.diagnostics import Diagnostic, Severity, did_you_mean, emit
 from ..dialects.support.element_types import MLIR_NAMES, numpy_dtype_of
 from ..lowering.abi import DYNAMIC, TensorSpec
@@ -135,6 +136,8 @@ class Input:
     def _array(self, value: object) -> NDArray:
         if type(value) is np.ndarray:
             return cast("NDArray", value)
+        if isinstance(value, ADT) and not isinstance(value, tuple):  # NumPy would make an array of its fields
+            raise InputError(f"input '{self.name}' takes numbers of {self.dtype.name}, and no {_described(value)}")
         mask = getattr(value, "mask", None)  # of a `numpy.ma.MaskedArray`, which takes time to import
         if isinstance(mask, np.ndarray | np.bool_) and mask.any():
             raise InputError(

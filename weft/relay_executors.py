@@ -27,6 +27,7 @@ from .dialects.relay.core import FuncOp
 from .dialects.relay.devices import VirtualDevice, type_of_target
 from .dialects.relay.interpreter import evaluate_function, is_first_order
 from .dialects.relay.types import IncompleteType, is_complete
+from .dialects.support.algebraic import ADT
 from .dialects.support.arguments import checked, checked_methods
 from .dialects.support.diagnostics import UsageError, did_you_mean
 from .dialects.support.dtypes import dtype_name, numpy_dtype
@@ -38,6 +39,7 @@ from .frontend.relay.module import IRModule
 from .lowering.machine.scoped_target import or_current
 from .relay_backend import Executor, Runtime, check_python_calls, check_runtime
 from .relay_broadcasting import Broadcasting, is_open
+from .runtime.tensors import InputError
 from .transforms.infra.context import PassContext
 from .transforms.infra.walk import clone
 
@@ -442,12 +444,18 @@ def in_dtypes(values: Iterable[object], takes: Sequence[np.dtype[np.generic]]) -
 
 
 def leaves(value: object) -> Iterable[NDArray]:
-    """The tensors of a value, which is one or a tuple; constants are expressions, too."""
+    """The tensors of a value, which is one or a tuple; constants are expressions, too.
+
+    Raises:
+        InputError: it is of a data type.
+    """
     if isinstance(value, tuple | list):
         for field in cast("Sequence[object]", value):
             yield from leaves(field)
     elif isinstance(value, Expr) and isinstance(value, Constant):
         yield value.data
+    elif isinstance(value, ADT):
+        raise InputError(f"tensors are taken, and no {type(value).__name__}")
     else:
         yield np.asarray(value)
 

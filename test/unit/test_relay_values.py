@@ -170,6 +170,15 @@ def test_native_code_gives_values_of_data_types(prelude: Any) -> None:
         assert plain(result) == plain(relay.create_executor("debug", module).evaluate()(*given))
 
 
+def test_fields_of_a_value_of_a_data_type_are_no_tensor(prelude: Any) -> None:
+    x, (_, cons, _) = relay.var("x", shape=(2,)), prelude.mod.get_type("List")
+    given: Any = ConstructorValue(cons.tag, [np.float32(1), np.float32(2)], cons)
+    with pytest.raises(InputError, match="takes numbers of float32, and no ConstructorValue"):
+        weft.compile(relay.Function([x], relay.exp(x)))(given)
+    with pytest.raises(InputError, match="tensors are taken, and no ConstructorValue"):
+        relay.vm.VirtualMachine(relay.vm.compile(relay.Function([x], relay.exp(x)))).run(given)
+
+
 def test_results_that_no_tensors_say_are_refused(prelude: Any) -> None:
     module = relay.IRModule.of(prelude.mod.clone())
     x = relay.var("x", F32)
