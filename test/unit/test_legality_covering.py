@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 from random import Random
 
 import pytest
 from tvmscript_texts import function as script
 from xdsl.ir import SSAValue
+from xdsl.ir.affine import AffineExpr
 
 from weft.dialects.support.diagnostics import Diagnostic
 from weft.dialects.support.parser import parse_module
@@ -218,6 +220,15 @@ tir.prim_func @f(%x: memref<8xf32>, %i: memref<4x8xindex>, %y: memref<4x8xf32>) 
 
 def test_what_is_read_at_a_place_that_data_says_is_written_where_all_is() -> None:
     parse_module(GATHERED.replace("EXTENT", "8"), new_ir_context()).verify()
+
+
+@pytest.mark.parametrize(("guard", "covered"), [("p - 1", True), ("p + q - 2", True), ("p", False)])
+def test_what_is_never_read_needs_no_writer(guard: str, covered: bool) -> None:
+    """As where a loop was cut into its first iteration, in the padding, and the others: `p` is 0, and `q` at most 1."""
+    write, read = places(function("parallel", "%v", "%q - 1", (1, 8, 1, 2)))
+    q, p = (AffineExpr.dimension(n) for n in (1, 2))  # as they stand in the block's bindings
+    guards = {"p - 1": p - 1, "p + q - 2": p + q - 2, "p": p}
+    assert covers([write], replace(read, guards=(guards[guard],))) is covered
 
 
 def test_what_an_iteration_is_not_shown_to_write_is_refused_unless_the_loop_says_that_it_is_independent() -> None:

@@ -55,8 +55,14 @@ def covers(writes: Sequence[Place], read: Place) -> bool:
     """
     numbers: dict[SSAValue, int] = {loop.var: number for number, loop in enumerate(enclosing_loops(read.block))}
     reader = [dimension(numbers[v]) for v in read.block.loop_vars]
-    known = tuple(from_affine(substitute(guard, reader)) >= 0 for guard in read.guards)
-    return _covers([write for write in writes if write.index is not None][-MOST:], read, known)
+    guards = [from_affine(substitute(guard, reader)) for guard in read.guards]
+    known = tuple(guard >= 0 for guard in guards)
+    if _covers([write for write in writes if write.index is not None][-MOST:], read, known):
+        return True
+    holding = (substitute(condition, reader) for condition in read.block.conditions)
+    loops = tuple([(loop.start, loop.size) for loop in enclosing_loops(read.block)])
+    analyzer = Facts(loops, (*assumed_around(read.block), *holding)).shared()
+    return any(analyzer.can_prove(guard < 0) for guard in guards)  # nothing is read
 
 
 def _covers(writes: Sequence[Place], read: Place, known: tuple[IntExpr, ...]) -> bool:
