@@ -84,7 +84,8 @@ assert numpy.allclose(exe(numpy.ones(2, numpy.float32)), numpy.e)
     weft_itself = {name for name in loaded if name.startswith("weft.")}
     runtime = {name for name in weft_itself if name.startswith("weft.runtime")}
     beside = {
-        "weft.dialects", "weft.dialects.support", "weft.dialects.support.alignment", "weft.dialects.support.arguments",
+        "weft.dialects", "weft.dialects.support", "weft.dialects.support.algebraic", "weft.dialects.support.alignment",
+        "weft.dialects.support.arguments",
         "weft.dialects.support.checks", "weft.dialects.support.diagnostics", "weft.dialects.support.digests",
         "weft.dialects.support.element_types", "weft.dialects.support.files", "weft.dialects.support.matrix_unit",
         "weft.dialects.support.processors", "weft.dialects.support.records",
