@@ -200,8 +200,9 @@ class GraphModule(NamedFunctions):
             InputError: a shape or dtype does not fit.
         """
         given = load_param_dict(bytes(data))
-        for name in given.keys() & self._inputs.keys():
-            self._set_param(name, given[name])
+        for name, array in given.items():
+            if name in self._inputs:
+                self._set_param(name, array)
         if others := [name for name in given if name not in self._inputs]:
             known = f"inputs: {', '.join(self._inputs)}"
             warn(f"the graph has no input {' and none '.join(map(repr, others))}, which is passed over; {known}")
