@@ -324,25 +324,25 @@ def transpose_batch_matmul(
 @checked
 def matmul(n: int, m: int, k: int, in_dtype: str = "float32", out_dtype: str = "float32") -> Tensors:
     """[n, k] by [k, m]."""
-    a, b = te.placeholder((n, k), in_dtype, name="A"), te.placeholder((k, m), in_dtype, name="B")
-    step = te.reduce_axis((0, k), name="k")
-
-    def product(i: te.Expr, j: te.Expr) -> te.Expr:
-        return te.sum(a[i, step].astype(out_dtype) * b[step, j].astype(out_dtype), axis=step)
-
-    return a, b, te.compute((n, m), product, name="C")
+    return _product(n, te.placeholder((k, m), in_dtype, name="B"), False, out_dtype)
 
 
 @checked
 def dense(n: int, m: int, k: int, in_dtype: str = "float32", out_dtype: str = "float32") -> Tensors:
     """[n, k] by the transpose of [m, k]."""
-    a, b = te.placeholder((n, k), in_dtype, name="A"), te.placeholder((m, k), in_dtype, name="B")
-    step = te.reduce_axis((0, k), name="k")
+    return _product(n, te.placeholder((m, k), in_dtype, name="B"), True, out_dtype)
 
-    def product(i: te.Expr, j: te.Expr) -> te.Expr:
-        return te.sum(a[i, step].astype(out_dtype) * b[j, step].astype(out_dtype), axis=step)
 
-    return a, b, te.compute((n, m), product, name="C")
+def _product(n: int, b: te.Tensor, is_transposed: bool, out_dtype: str) -> Tensors:
+    """A matrix of `n` rows by another one, or by its transpose."""
+    k, m = reversed(b.shape) if is_transposed else b.shape
+    a, step = te.placeholder((n, k), b.dtype, name="A"), te.reduce_axis((0, k), name="k")
+
+    def element(i: te.Expr, j: te.Expr) -> te.Expr:
+        other = b[j, step] if is_transposed else b[step, j]
+        return te.sum(a[i, step].astype(out_dtype) * other.astype(out_dtype), axis=step)
+
+    return a, b, te.compute((n, m), element, name="C")
 
 
 @checked
