@@ -37,7 +37,9 @@ class Linker:
 
         _initialize()
         machine = binding.Target.from_default_triple().create_target_machine(jit=True)
-        self._jit = binding.create_lljit_compiler(machine)
+        # JITLink gives an object one piece of memory. LLVM's other linker asks for code and constants apart, and ends
+        # the process where these come to lie too far from each other to be reached.
+        self._jit = binding.create_lljit_compiler(machine, use_jit_link=True)
         builder = binding.JITLibraryBuilder()
         for image in objects:
             builder.add_object_img(image)

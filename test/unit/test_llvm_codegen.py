@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ctypes
 import os
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -53,6 +55,14 @@ def test_a_symbol_can_be_given_by_address() -> None:
     text = "declare i64 @given()\ndefine i64 @answer() {\n  %r = call i64 @given()\n  ret i64 %r\n}\n"
     code = LoadedObjects([compile_module(text, TARGET)], {"given": address})
     assert ctypes.CFUNCTYPE(ctypes.c_int64)(code.address("answer"))() == 11
+
+
+@pytest.mark.parametrize("pages", [1, 2, 3])
+def test_code_and_constants_are_linked_where_there_is_no_room_for_both_in_one_place(pages: int) -> None:
+    """LLVM's older linker ended the process there, which large models in one process came to."""
+    program = Path(__file__).parent.parent / "Inputs" / "crowded_addresses.py"
+    done = subprocess.run([sys.executable, str(program), str(pages)], capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_a_missing_symbol_is_named(capfd: pytest.CaptureFixture[str]) -> None:
