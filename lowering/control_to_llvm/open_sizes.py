@@ -19,7 +19,7 @@ from ..abi import GRAPH_SYMBOLS, POOLS, SYMBOL_EXTENTS, TensorSpec
 from ..affine_sizes import sizes_of
 from ..graph_to_memory.signature import read_signature
 from ..sizes import Size, SymbolExtents, read_extents
-from .assembly import SIGNED_GREATER, SIGNED_LESS, Assembly
+from .assembly import EQUAL, SIGNED_GREATER, SIGNED_LESS, Assembly
 
 Span: TypeAlias = tuple[SSAValue, SSAValue]
 """The least and the greatest that a number may be; one value where it is known exactly."""
@@ -188,7 +188,9 @@ class Sizes:
                     low, high = self._exactly("min", low, product), self._exactly("max", high, product)
                 return low, high
             case "%":
-                return asm.integer(0), asm.add(llvm.SubOp(c, asm.integer(1))).results[0]
+                known, rest = asm.compare(EQUAL, a, b), self._exactly("%", a, c)
+                most = asm.add(llvm.SubOp(c, asm.integer(1))).results[0]
+                return asm.select(known, rest, asm.integer(0)), asm.select(known, rest, most)
             case _:
                 return self._exactly(kind, a, c), self._exactly(kind, b, d)
 

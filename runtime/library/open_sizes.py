@@ -40,6 +40,7 @@ def open_sizes(graph: CompiledGraph) -> str:
     ranks = ", ".join(str(len(spec.shape)) for spec in outputs) or "0"
     found = ", ".join(str(int(spec.is_found)) for spec in outputs) or "0"
     return _SOURCE.format(
+        ranges=RANGE_ARITHMETIC,
         texts=texts,
         too_much=TOO_MUCH,
         num_asked=len(asked),
@@ -141,11 +142,67 @@ def _pool(pool: Sequence[Size]) -> str:
     return text
 
 
-_SOURCE = """/* What follows from shapes. */
-typedef struct range {{
+RANGE_ARITHMETIC = """typedef struct range {
   int64_t low, high;
-}} range;
+} range;
 
+static inline range exactly(int64_t number) {
+  range made = {number, number};
+  return made;
+}
+
+static inline int64_t sum(int64_t a, int64_t b) {
+  int64_t made;
+  return __builtin_add_overflow(a, b, &made) ? (a < 0 ? INT64_MIN : INT64_MAX) : made;
+}
+
+static inline int64_t product(int64_t a, int64_t b) {
+  int64_t made;
+  return __builtin_mul_overflow(a, b, &made) ? ((a < 0) != (b < 0) ? INT64_MIN : INT64_MAX) : made;
+}
+
+static inline int64_t floored(int64_t a, int64_t b) { return a / b - (a % b != 0 && a % b < 0); }
+
+static inline int64_t lesser(int64_t a, int64_t b) { return a < b ? a : b; }
+
+static inline int64_t greater(int64_t a, int64_t b) { return a > b ? a : b; }
+
+static inline range plus(range a, range b) {
+  range made = {sum(a.low, b.low), sum(a.high, b.high)};
+  return made;
+}
+
+static inline range times(range a, range b) {
+  int64_t each[] = {product(a.low, b.low), product(a.low, b.high), product(a.high, b.low), product(a.high, b.high)};
+  range made = {lesser(lesser(each[0], each[1]), lesser(each[2], each[3])),
+                greater(greater(each[0], each[1]), greater(each[2], each[3]))};
+  return made;
+}
+
+static inline range quotient(range a, range b) {
+  range made = {floored(a.low, b.low), floored(a.high, b.low)};
+  return made;
+}
+
+static inline range rest_of(range a, range b) {
+  range made = {0, b.low - 1};
+  return a.low == a.high ? exactly(a.low - product(floored(a.low, b.low), b.low)) : made;
+}
+
+static inline range least(range a, range b) {
+  range made = {lesser(a.low, b.low), lesser(a.high, b.high)};
+  return made;
+}
+
+static inline range greatest(range a, range b) {
+  range made = {greater(a.low, b.low), greater(a.high, b.high)};
+  return made;
+}
+"""
+"""C11: `range`, between which numbers a size lies, and what sizes are made of; as `range_of` has it."""
+
+_SOURCE = """/* What follows from shapes. */
+{ranges}
 enum {{ REFUSED = -16 }};
 
 static const int64_t too_much = INT64_C({too_much});
@@ -153,59 +210,6 @@ static const int64_t too_much = INT64_C({too_much});
 static const char *const asked[] = {{{texts}}};
 static const int64_t num_asked = {num_asked};
 static const size_t num_inputs = {inputs}, num_outputs = {outputs}, num_symbols = {symbols}, num_decided = {decided};
-
-static inline range exactly(int64_t number) {{
-  range made = {{number, number}};
-  return made;
-}}
-
-static inline int64_t sum(int64_t a, int64_t b) {{
-  int64_t made;
-  return __builtin_add_overflow(a, b, &made) ? (a < 0 ? INT64_MIN : INT64_MAX) : made;
-}}
-
-static inline int64_t product(int64_t a, int64_t b) {{
-  int64_t made;
-  return __builtin_mul_overflow(a, b, &made) ? ((a < 0) != (b < 0) ? INT64_MIN : INT64_MAX) : made;
-}}
-
-static inline int64_t floored(int64_t a, int64_t b) {{ return a / b - (a % b != 0 && a % b < 0); }}
-
-static inline int64_t lesser(int64_t a, int64_t b) {{ return a < b ? a : b; }}
-
-static inline int64_t greater(int64_t a, int64_t b) {{ return a > b ? a : b; }}
-
-static inline range plus(range a, range b) {{
-  range made = {{sum(a.low, b.low), sum(a.high, b.high)}};
-  return made;
-}}
-
-static inline range times(range a, range b) {{
-  int64_t each[] = {{product(a.low, b.low), product(a.low, b.high), product(a.high, b.low), product(a.high, b.high)}};
-  range made = {{lesser(lesser(each[0], each[1]), lesser(each[2], each[3])),
-                greater(greater(each[0], each[1]), greater(each[2], each[3]))}};
-  return made;
-}}
-
-static inline range quotient(range a, range b) {{
-  range made = {{floored(a.low, b.low), floored(a.high, b.low)}};
-  return made;
-}}
-
-static inline range rest_of(range a, range b) {{
-  range made = {{0, b.low - 1}};
-  return a.low == a.high ? exactly(a.low - product(floored(a.low, b.low), b.low)) : made;
-}}
-
-static inline range least(range a, range b) {{
-  range made = {{lesser(a.low, b.low), lesser(a.high, b.high)}};
-  return made;
-}}
-
-static inline range greatest(range a, range b) {{
-  range made = {{greater(a.low, b.low), greater(a.high, b.high)}};
-  return made;
-}}
 
 static inline range decided(int64_t most, const int64_t *count) {{
   range made = {{0, most}};

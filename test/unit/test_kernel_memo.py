@@ -14,7 +14,9 @@ import numpy as np
 import pytest
 from native import parse
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects import func, llvm
+from xdsl.dialects.builtin import ModuleOp, UnitAttr
+from xdsl.ir import Operation
 
 import weft
 from weft import kept_programs
@@ -24,6 +26,7 @@ from weft.frontend.mlir import parse_mlir
 from weft.lowering import kernel_memo
 from weft.lowering.abi import POOL, CompiledGraph
 from weft.lowering.compiler import MAIN, MARK, compile_graph
+from weft.lowering.kernel_memo import KernelMemo
 from weft.lowering.lowered_kernel import LOWERED
 from weft.lowering.machine.codegen import CodegenError, CodegenPool
 from weft.lowering.machine.kernel_cache import IN_MEMORY, CacheCounts
@@ -31,6 +34,7 @@ from weft.lowering.machine.target import Target
 from weft.lowering.tir_to_loops.convert_tir_to_loops import ConvertTirToLoopsPass
 from weft.runtime.artefact import digest
 from weft.transforms.infra import PassContext, PassTimingInstrument, registry
+from weft.transforms.infra.parts import Part
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="workers are forked")
 
@@ -159,6 +163,31 @@ def test_what_workers_have_lowered_is_kept_on_disk(
     other = compile_graph(parse(SOFTMAXES), HOST, jobs=1, counted=counts.append)
     assert counts[0].known == 2 and counts[0].disk >= 2
     assert set(other.objects) & set(one.objects) >= set(one.objects[:2])
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_what_is_kept_of_a_kernel_is_nobody_elses(jobs: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The declarations that a compilation works on are its own: whatever becomes of them, the next one has others."""
+    given: list[Operation] = []
+    lowered, find = KernelMemo.lowered, KernelMemo.find
+
+    def note_lowered(self: KernelMemo, part: Part, linked: llvm.FuncOp, renamed: bool) -> None:
+        given.extend((part.placeholder, linked))
+        lowered(self, part, linked, renamed)
+
+    def note_found(self: KernelMemo, part: Part, taken: dict[str, str]) -> tuple[func.FuncOp, llvm.FuncOp] | None:
+        found = find(self, part, taken)
+        given.extend(found or ())
+        return found
+
+    monkeypatch.setattr(KernelMemo, "lowered", note_lowered)
+    monkeypatch.setattr(KernelMemo, "find", note_found)
+    for _ in range(3):
+        given.clear()
+        compile_graph(parse(SOFTMAXES), HOST, jobs=jobs)
+        assert len(given) >= 4 and not any("changed" in op.attributes for op in given)
+        for op in given:
+            op.attributes["changed"] = UnitAttr()
 
 
 def test_who_looks_on_has_all_lowered_here(each_kernel: Watched) -> None:
