@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -71,3 +72,49 @@ print(available_processors())
 
 def test_there_is_at_least_one() -> None:
     assert 1 <= available_processors() <= (os.cpu_count() or 1)
+
+
+@pytest.fixture
+def group_of_one() -> Iterator[Path]:
+    """A control group of the system, of either version, whose processes may use one processor."""
+    for mount, files in (
+        (Path("/sys/fs/cgroup/cpu"), {"cpu.cfs_period_us": "50000", "cpu.cfs_quota_us": "50000"}),
+        (Path("/sys/fs/cgroup"), {"cpu.max": "50000 50000"}),
+    ):
+        group = mount / f"weft-test-{os.getpid()}"
+        try:
+            group.mkdir()
+        except OSError:
+            continue
+        try:
+            if all((group / name).exists() for name in files):
+                for name, text in files.items():
+                    (group / name).write_text(text)
+                yield group
+                return
+        finally:
+            group.rmdir()
+    pytest.skip("this process may make no control group that limits processors")
+
+
+def test_the_limit_of_a_control_group_holds_where_programs_run(group_of_one: Path) -> None:
+    """As many threads as the group grants processors, though the system has more; more where they are asked for."""
+    code = f"""
+import os
+from collections.abc import Iterator
+from pathlib import Path
+Path({str(group_of_one)!r}, "cgroup.procs").write_text(str(os.getpid()))
+import numpy as np
+import weft
+from weft.dialects.support.processors import available_processors
+exe = weft.compile("examples/perceptron.mlir")
+before = len(os.listdir("/proc/self/task"))
+exe(np.ones((1, 64), np.float32))
+exe(np.ones((1, 64), np.float32))
+print(available_processors(), exe.threads, len(os.listdir("/proc/self/task")) - before)
+exe.threads = 2
+print(exe.threads)
+"""
+    root = Path(__file__).parents[2]
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=root)
+    assert done.stdout == "1 1 0\n2\n"
