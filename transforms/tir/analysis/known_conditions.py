@@ -5,27 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
+from typing_extensions import override
 from xdsl.dialects import arith, memref, scf
-from xdsl.dialects.builtin import IndexType, IntegerAttr, IntegerType, i1
+from xdsl.dialects.builtin import i1
 from xdsl.ir import Operation, Region, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
-from ....dialects.support.hints import isa
 from ....dialects.tir.affine import Range, affine_of
 from ....dialects.tir.analyzer.analyzer import Analyzer
-from ....dialects.tir.analyzer.build import all_of, any_of, negate
+from ....dialects.tir.analyzer.build import negate
 from ....dialects.tir.analyzer.convert import dim, from_affine
-from ....dialects.tir.analyzer.nodes import IntExpr, const
+from ....dialects.tir.analyzer.nodes import IntExpr
+from ....dialects.tir.conditions import ConditionReader
 
-_COMPARED: Mapping[int, Callable[[IntExpr, IntExpr], IntExpr]] = {
-    0: lambda a, b: a.equal(b),
-    1: lambda a, b: a.differs(b),
-    2: lambda a, b: a < b,
-    3: lambda a, b: a <= b,
-    4: lambda a, b: a > b,
-    5: lambda a, b: a >= b,
-}
-"""By the number of a predicate: eq, ne, slt, sle, sgt, sge."""
 _EQUALITIES = (0, 1)
 """The numbers of eq and ne."""
 _COMBINED: Mapping[type, Callable[[IntExpr, IntExpr], IntExpr]] = {
@@ -33,23 +25,20 @@ _COMBINED: Mapping[type, Callable[[IntExpr, IntExpr], IntExpr]] = {
     arith.SubiOp: lambda a, b: a - b,
     arith.MuliOp: lambda a, b: a * b,
 }
-_NARROWEST = 1 << 31
-"""An index below it is the same as an integer of 32 bits."""
-
 Element: TypeAlias = "Callable[[memref.LoadOp, Sequence[IntExpr]], IntExpr | None]"
 """What a load surely gives where some facts hold."""
 
 
-class KnownConditions:
+class KnownConditions(ConditionReader):
     """Decides conditions over the iterators of a body, `dims`, whose values lie in `ranges`."""
 
     def __init__(self, region: Region, dims: Mapping[SSAValue, AffineExpr], ranges: Mapping[AffineExpr, Range]):
+        super().__init__()
         self.region = region
         self.dims = dims
         self.ranges = ranges
         self.element: Element | None = None
         """What is known of elements of buffers, where that is asked for."""
-        self._facts: Sequence[IntExpr] = ()
         self._known: Analyzer | None = None
 
     def around(self, op: Operation) -> list[IntExpr]:
@@ -70,45 +59,17 @@ class KnownConditions:
         condition = self.condition(value)
         return [] if condition is None else [condition if holds else negate(condition)]
 
-    def condition(self, value: SSAValue) -> IntExpr | None:
-        """A condition as one of indices; `None` where it is of something else."""
+    def condition(self, value: SSAValue, facts: Sequence[IntExpr] = ()) -> IntExpr | None:
+        """A condition as one of indices where `facts` hold; `None` where it is of something else."""
         if value.type != i1:
             return None
-        match value.owner:
-            case arith.ConstantOp(value=IntegerAttr() as literal):
-                return const(int(literal.value.data != 0))
-            case arith.CmpiOp() as op if isinstance(op.lhs.type, IndexType):
-                lhs, rhs = affine_of(op.lhs, self.dims), affine_of(op.rhs, self.dims)
-                compared = _COMPARED.get(op.predicate.value.data)
-                return (
-                    None if lhs is None or rhs is None or compared is None else compared(*map(from_affine, (lhs, rhs)))
-                )
-            case arith.CmpiOp() as op if self.element is not None and op.lhs.type != i1:
-                left, right = self.number(op.lhs, self._facts), self.number(op.rhs, self._facts)
-                compared = _COMPARED.get(op.predicate.value.data)
-                return None if left is None or right is None or compared is None else compared(left, right)
-            case arith.AndIOp() | arith.OrIOp() | arith.XOrIOp() as op:
-                sides = [self.condition(each) for each in (op.lhs, op.rhs)]
-                if sides[0] is None or sides[1] is None:
-                    return None
-                if isinstance(op, arith.XOrIOp):
-                    return sides[0].differs(sides[1])
-                return (all_of if isinstance(op, arith.AndIOp) else any_of)(sides[0], sides[1])
-            case _:
-                return None
+        condition = self.read(value, facts)
+        return condition if self.is_known(condition) else None
 
-    def number(self, value: SSAValue, facts: Sequence[IntExpr]) -> IntExpr | None:
-        """An integer as an expression of indices where `facts` hold; `None` where it is of something else."""
-        if isinstance(value.type, IndexType):
-            return self._index(value)
-        if not isa(value.type, IntegerType) or value.type.width.data < 32:
-            return None  # it may wrap around
+    @override
+    def computed(self, value: SSAValue, facts: Sequence[IntExpr]) -> IntExpr | None:
+        """Elements that something is known of, and sums and products of such."""
         match value.owner:
-            case arith.ConstantOp(value=IntegerAttr() as literal):
-                return const(literal.value.data)
-            case arith.IndexCastOp() as cast if isinstance(cast.input.type, IndexType):
-                index = self._index(cast.input)
-                return index if index is not None and self._is_narrow(index) else None
             case memref.LoadOp() as load if self.element is not None:
                 return self.element(load, facts)
             case arith.AddiOp() | arith.SubiOp() | arith.MuliOp() as op if self.element is not None:
@@ -116,42 +77,35 @@ class KnownConditions:
                 if left is None or right is None:
                     return None
                 result = _COMBINED[type(op)](left, right)
-                return result if self._is_narrow(result) else None
+                return result if self.is_narrow(result) else None
             case _:
                 return None
 
-    def _index(self, value: SSAValue) -> IntExpr | None:
+    @override
+    def index(self, value: SSAValue) -> IntExpr | None:
         """An index as an expression of the dimensions, products of which are none of affine expressions."""
         if (expr := affine_of(value, self.dims)) is not None:
             return from_affine(expr)
         if (combine := _COMBINED.get(type(value.owner))) is None:
             return None
         assert isinstance(value.owner, Operation)
-        left, right = (self._index(operand) for operand in value.owner.operands)
+        left, right = (self.index(operand) for operand in value.owner.operands)
         return None if left is None or right is None else combine(left, right)
-
-    def _is_narrow(self, expr: IntExpr) -> bool:
-        """Whether a value is the same as an integer of 32 bits."""
-        low, high = self._analyzer().const_int_bound(expr)
-        return low is not None and high is not None and -_NARROWEST <= low <= high < _NARROWEST
 
     def proves(self, condition: IntExpr, facts: Sequence[IntExpr]) -> bool:
         """Whether a condition surely holds where `facts` do."""
         with self._analyzer().assuming(*facts):
             return self._analyzer().can_prove(condition)
 
-    def bounds(self, expr: IntExpr, facts: Sequence[IntExpr]) -> tuple[int | None, int | None]:
-        """The least and the greatest value of an expression where `facts` hold, if they are known."""
+    @override
+    def bounds(self, expr: IntExpr, facts: Sequence[IntExpr] = ()) -> tuple[int | None, int | None]:
         with self._analyzer().assuming(*facts):
             low, high = self._analyzer().const_int_bound(expr)
             return low, high
 
     def decide(self, value: SSAValue, facts: Sequence[IntExpr]) -> bool | None:
         """The truth of a condition where `facts` hold, if that is known."""
-        self._facts = facts
-        condition = self.condition(value)
-        self._facts = ()
-        if condition is None:
+        if (condition := self.condition(value, facts)) is None:
             return None
         analyzer = self._analyzer()
         with analyzer.assuming(*facts):
