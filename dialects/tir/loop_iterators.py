@@ -6,11 +6,12 @@ iterator; one that is a loop's variable, of the kind that says no more than the 
 
 from __future__ import annotations
 
+from xdsl.dialects.builtin import ArrayAttr, StringAttr
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr
 
 from .affine import simplify
-from .blocks import BlockOp, IterKind
-from .loops import ForOp, loop_of
+from .blocks import BlockOp, IterKind, blocks_under
+from .loops import ForKind, ForOp, loop_of
 from .symbols import Extent, as_affine, as_extent
 
 STATEMENT = "statement"
@@ -36,3 +37,15 @@ def speaks_of_loops(block: BlockOp) -> bool:
         return False
     own = zip(positions, block.kinds, block.sizes, strict=True)
     return all(kind == kind_of(loops[number]) and size == end_of(loops[number]) for number, kind, size in own)
+
+
+def make_serial(loop: ForOp) -> None:
+    """Let the iterations of a loop run one after the other. A statement among loops speaks of it as before: it says no
+    more than the loops do, so that it is still no block to who reads the function."""
+    statements = [b for b in blocks_under(loop) if b.block_name == STATEMENT and speaks_of_loops(b)]
+    loop.for_kind = ForKind.SERIAL
+    loop.properties.pop("thread", None)
+    for block in statements:
+        positions = [expr.position for expr in block.bindings.data.results if isinstance(expr, AffineDimExpr)]
+        kinds = [kind_of(loop_of(block.loop_vars[number])) for number in positions]
+        block.properties["iter_kinds"] = ArrayAttr([StringAttr(kind.value) for kind in kinds])

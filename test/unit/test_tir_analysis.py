@@ -50,6 +50,12 @@ def test_operations_on_elements_are_counted_and_calls_and_indices_are_not() -> N
     assert analysis.estimate_tir_flops(softmax(16)) == 4 * 16 * 16  # max, -, sum, /
 
 
+def test_the_larger_of_a_number_and_an_element_is_an_operation() -> None:
+    x = te.placeholder((16,), name="x")
+    relu = te.create_prim_func([x, te.compute((16,), lambda i: te.max(x[i] + 1.0, te.const(0.0, "float32")))])
+    assert analysis.estimate_tir_flops(relu) == 2 * 16
+
+
 def test_of_branches_the_longer_counts_and_of_a_module_every_function() -> None:
     assert analysis.estimate_tir_flops(function(BRANCHES)) == 2 * 16
     assert analysis.estimate_tir_flops(ModuleOp([function(BRANCHES), function(MATMUL)])) == 2 * 16 + 2 * 64 * 16 * 32

@@ -521,6 +521,20 @@ def test_virtual_threads_run_one_after_the_other(axis: str) -> None:
     np.testing.assert_array_equal(result, data.reshape(3, 2).T.ravel() + 1)
 
 
+def test_statements_of_virtual_threads_are_no_blocks_afterwards() -> None:
+    ib = tir.ir_builder.create()
+    thread = te.thread_axis("vthread")
+    with ib.for_range(0, 8, name="i") as i:
+        ib.scope_attr(thread, "virtual_thread", 2)
+        own = ib.allocate("float32", 4, name="A", scope="shared")
+        own[thread] = thread + 1.0
+        ib.emit(tir.call_extern("int32", "Run", i, own.asobject().access_ptr("r")))
+    lowered = tir.transform.InjectVirtualThread()(tir.IRModule.from_expr(tir.PrimFunc([], ib.get())))["main"]
+    body = lowered.body.body.body
+    assert isinstance(body, tir.Allocate) and isinstance(body.body.seq[0], tir.BufferStore)
+    assert "T.block" not in lowered.script() and lowered.body.body.kind == "serial"
+
+
 def test_a_thread_that_nothing_gives_its_numbers_is_a_parameter() -> None:
     ib = tir.ir_builder.create()
     a = ib.pointer("float32", name="A")

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from xdsl.context import Context
 
 from ...dialects.tir.core import ForKind, ForOp, PrimFuncOp
+from ...dialects.tir.loop_iterators import make_serial
 from ..infra import PrimFuncPass, report_changed
 
 
@@ -32,5 +33,5 @@ class ConvertForLoopsToSerialPass(PrimFuncPass):
     def apply_prim_func(self, ctx: Context, func: PrimFuncOp) -> None:
         parallel = [op for op in func.walk() if isinstance(op, ForOp) and op.for_kind == ForKind.PARALLEL]
         for loop in parallel:
-            loop.for_kind = ForKind.SERIAL
+            make_serial(loop)
         report_changed(bool(parallel))

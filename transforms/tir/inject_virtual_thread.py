@@ -20,7 +20,8 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 
-from ...dialects.tir.core import ForKind, ForOp, PrimFuncOp
+from ...dialects.tir.core import ForOp, PrimFuncOp
+from ...dialects.tir.loop_iterators import make_serial
 from ...dialects.tir.thread_axes import is_virtual
 from ..infra import PrimFuncPass, report_changed
 
@@ -35,6 +36,5 @@ class InjectVirtualThreadPass(PrimFuncPass):
     def apply_prim_func(self, ctx: Context, func: PrimFuncOp) -> None:
         loops = [op for op in func.walk() if isinstance(op, ForOp) and is_virtual(op)]
         for loop in loops:
-            loop.for_kind = ForKind.SERIAL
-            del loop.properties["thread"]
+            make_serial(loop)
         report_changed(bool(loops))

@@ -46,7 +46,7 @@ from ...dialects.tir.affine import substitute
 from ...dialects.tir.core import BlockOp, CallOp, ForKind, ForOp, IterKind, PrimFuncOp, blocks_under
 from ...dialects.tir.legality.bounds import allow_what_is_left_out
 from ...dialects.tir.legality.dependence import check_independence
-from ...dialects.tir.loop_iterators import speaks_of_loops
+from ...dialects.tir.loop_iterators import make_serial, speaks_of_loops
 from ...dialects.tir.script.lanes import MAX_LANES
 from ...dialects.tir.symbols import Extent, affine_map
 from ..infra import PrimFuncPass, report_changed
@@ -69,7 +69,7 @@ class VectorizeLoopPass(PrimFuncPass):
         loops = [op for op in func.walk() if isinstance(op, ForOp) and op.for_kind == ForKind.VECTORIZED]
         if not self.enable_vectorize:
             for loop in loops:
-                loop.for_kind = ForKind.SERIAL
+                make_serial(loop)
             report_changed(bool(loops))
             return
         for loop in loops:

@@ -291,12 +291,9 @@ class BodyReader:
         return self._pair(_COMPARISONS[name], op) if usual else None
 
     def _select(self, op: arith.SelectOp) -> Expr:
-        test = op.cond.owner
-        if isinstance(test, arith.CmpfOp) and words.is_usual(test) and op.cond not in self.known:
-            kind = {"ogt": B.MAX, "olt": B.MIN}.get(FLOAT_PREDICATES[test.predicate.value.data])
-            literal = isinstance(op.lhs.owner, arith.ConstantOp) and not isinstance(op.rhs.owner, arith.ConstantOp)
-            if kind is not None and literal and test.lhs is op.lhs and test.rhs is op.rhs:
-                return Binary(kind, self.expr(op.rhs), self.expr(op.lhs), op.result.type)
+        word = None if op.cond in self.known else words.chosen_extremum(op)
+        if word is not None:
+            return Binary(B(word), self.expr(op.rhs), self.expr(op.lhs), op.result.type)
         return Choice(self.expr(op.cond), self.expr(op.lhs), self.expr(op.rhs), op.result.type)
 
     def _spelled(self, op: Operation) -> Spelled:

@@ -344,12 +344,9 @@ class BodyPrinter:
         return None
 
     def _select(self, op: arith.SelectOp) -> Text:
-        test = op.cond.owner
-        if isinstance(test, arith.CmpfOp) and words.is_usual(test) and op.cond not in self.names:
-            word = {"ogt": "max", "olt": "min"}.get(FLOAT_PREDICATES[test.predicate.value.data])
-            literal = isinstance(op.lhs.owner, arith.ConstantOp) and not isinstance(op.rhs.owner, arith.ConstantOp)
-            if word is not None and literal and test.lhs is op.lhs and test.rhs is op.rhs:
-                return Text(f"T.{word}({self.text(op.rhs)}, {self.text(op.lhs)})")
+        word = None if op.cond in self.names else words.chosen_extremum(op)
+        if word is not None:
+            return Text(f"T.{word}({self.text(op.rhs)}, {self.text(op.lhs)})")
         sides = self._beside(op.lhs, op.rhs), self._beside(op.rhs, op.lhs)
         return Text(f"T.Select({self.text(op.cond)}, {sides[0]}, {sides[1]})")
 

@@ -20,6 +20,7 @@ from ...support.hints import isa
 from ..affine import access_map_over, over_dimensions, simplify
 from ..blocks import BlockOp
 from ..float_flags import CONTRACT, NO_SIGNED_ZERO, NONE, REASSOCIATE
+from .named_values import FLOAT_PREDICATES
 
 OpType = type[Operation]
 
@@ -224,3 +225,14 @@ def is_usual(op: Operation) -> bool:
         return False
     overflow = op.properties.get("overflowFlags")
     return overflow is None or overflow == arith.IntegerOverflowAttr("none")
+
+
+def chosen_extremum(op: arith.SelectOp) -> str | None:
+    """`max` or `min` where a choice is that of a number and a literal, the literal beside what is compared; else
+    `None`."""
+    test = op.cond.owner
+    if not isinstance(test, arith.CmpfOp) or not is_usual(test) or test.lhs is not op.lhs or test.rhs is not op.rhs:
+        return None
+    if not isinstance(op.lhs.owner, arith.ConstantOp) or isinstance(op.rhs.owner, arith.ConstantOp):
+        return None
+    return {"ogt": "max", "olt": "min"}.get(FLOAT_PREDICATES[test.predicate.value.data])

@@ -13,6 +13,7 @@ from ....dialects.support.dtypes import byte_width
 from ....dialects.tir.core import AllocBufferOp, BlockOp, ForOp, PrimFuncOp, memref_of
 from ....dialects.tir.dot import WIDTH, DotOp
 from ....dialects.tir.outer_blocks import OuterBlockOp
+from ....dialects.tir.script.words import chosen_extremum
 from .producers import nest_of
 
 _COUNTED = (
@@ -68,7 +69,8 @@ def _of_value(value: SSAValue, seen: set[SSAValue]) -> int:
         case memref.LoadOp():
             return 0
         case arith.SelectOp():
-            return max(_of_value(op.lhs, set(seen)), _of_value(op.rhs, seen))
+            counts = chosen_extremum(op) is not None  # the larger or smaller of two, as T.max and T.min are
+            return counts + max(_of_value(op.lhs, set(seen)), _of_value(op.rhs, seen))
         case scf.IfOp():
             results: list[SSAValue] = [*op.results]
             number = results.index(value)
