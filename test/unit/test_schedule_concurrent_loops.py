@@ -8,6 +8,7 @@ from tvmscript_texts import function, only
 
 from weft.dialects.schedule.loops import SplitOp
 from weft.dialects.tir.core import ForOp, PrimFuncOp
+from weft.dialects.tir.interpreter import Interpreter
 from weft.kernel import build_kernel
 from weft.tir import Schedule, ScheduleError, from_source
 from weft.transforms.tir.scheduling import rehearsal
@@ -86,3 +87,40 @@ def test_what_was_wrong_before_is_no_reason_to_refuse() -> None:
         schedule = Schedule(made, debug_mask=mask)
         schedule.split(schedule.get_loops("C")[1], [None, 2])
         assert len(schedule.copy().get_loops("C")) == 3
+
+
+WINDOWS = """
+@T.prim_func
+def f(A: T.Buffer[(19,), "float32"], W: T.Buffer[(5, 4), "float32"], B: T.Buffer[(8, 4), "float32"]):
+    P = T.alloc_buffer((19,), "float32", scope="shared")
+    for i in range(19):
+        with T.block("P"):
+            vi = T.axis.spatial(19, i)
+            P[vi] = A[vi] * T.float32(2)
+    for t in T.thread_binding(2, thread="vthread.x"):
+        for x in T.thread_binding(4, thread="threadIdx.x"):
+            for r in range(5):
+                for i, j in T.grid(2, 2):
+                    with T.block("B"):
+                        vi = T.axis.spatial(8, x * 2 + i)
+                        vj = T.axis.spatial(4, t * 2 + j)
+                        vr = T.axis.reduce(5, r)
+                        with T.init():
+                            B[vi, vj] = T.float32(0)
+                        B[vi, vj] = B[vi, vj] + P[vi * 2 + vr] * W[vr, vj]
+"""
+
+
+def test_virtual_threads_may_fill_the_same_window_again_and_again() -> None:
+    schedule = Schedule(function(WINDOWS), debug_mask="all")
+    schedule.compute_at("P", schedule.get_loops("B")[2])
+    a, w = np.arange(19, dtype=np.float32), np.arange(20, dtype=np.float32).reshape(5, 4)
+    expected = 2 * np.stack([a[2 * i : 2 * i + 5] @ w for i in range(8)])
+    np.testing.assert_array_equal(Interpreter(only(schedule))([a, w])[0], expected)
+
+
+def test_virtual_threads_may_not_fill_it_with_something_else_each_time() -> None:
+    text = WINDOWS.replace("P[vi] = A[vi] * T.float32(2)", "P[vi // 2] = A[vi] * T.float32(2)")
+    schedule = Schedule(function(text.replace("P[vi * 2 + vr]", "P[vi]")), debug_mask="all")
+    with pytest.raises(ScheduleError, match="@P"):
+        schedule.compute_at("P", schedule.get_loops("B")[2])

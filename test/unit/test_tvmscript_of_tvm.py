@@ -115,3 +115,33 @@ def f(A: T.Buffer((4,), "float32"), C: T.Buffer((), "float32")):
     )
     assert "T.writes(C[()])" in function.script()
     T.assert_structural_equal(T.from_source(function.script()), function)
+
+
+def test_operators_are_called_by_the_names_of_their_nodes() -> None:
+    function = T.from_source(
+        """
+@T.prim_func
+def f(A: T.Buffer((16,), "float32"), B: T.Buffer((16,), "float32")):
+    for i in range(16):
+        with T.block("b"):
+            vi = T.axis.spatial(16, T.FloorMod(T.Add(i, T.Mul(0, 4)), 16))
+            T.where(T.Sub(T.Mul(1, i), 1) < T.FloorDiv(14, 2))
+            B[vi] = T.Min(T.Mul(A[vi], T.float32(2)), T.Max(T.Sub(A[vi], T.float32(1)), T.Div(A[vi], T.float32(4))))
+    for i in range(4):
+        B[T.Mul(i, 4) : T.Mul(i, 4) + 4] = A[0:4]
+"""
+    )
+    expected = T.from_source(
+        """
+@T.prim_func
+def f(A: T.Buffer((16,), "float32"), B: T.Buffer((16,), "float32")):
+    for i in range(16):
+        with T.block("b"):
+            vi = T.axis.spatial(16, i)
+            T.where(i < 8)
+            B[vi] = T.min(A[vi] * T.float32(2), T.max(A[vi] - T.float32(1), A[vi] / T.float32(4)))
+    for i in range(4):
+        B[i * 4 : i * 4 + 4] = A[0:4]
+"""
+    )
+    T.assert_structural_equal(function, expected)

@@ -14,7 +14,7 @@ from math import gcd
 from typing import TypeGuard
 
 from xdsl.ir import SSAValue
-from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstantExpr, AffineExpr
+from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstantExpr, AffineDimExpr, AffineExpr
 
 from ..affine import (
     Linear,
@@ -167,8 +167,8 @@ def _is_symbolic(touch: Touch) -> bool:
 
 
 def _is_repeated(loop: ForOp, first: Touch, second: Touch) -> bool:
-    """Whether all threads that run `loop` write the same, each element once, before they read it: it is of no account
-    whose write it is that they read."""
+    """Whether all threads that run `loop` write the same, each element once or the same each time, before they read it:
+    it is of no account whose write it is that they read."""
     writer, other = (first, second) if first.access.is_write else (second, first)
     block, inside = writer.block, blocks_under(loop)
     if loop.var in block.loop_vars or block.is_reduction or writer.access.map is None:
@@ -179,11 +179,20 @@ def _is_repeated(loop: ForOp, first: Touch, second: Touch) -> bool:
         return False
     if any(not set(block.reads).isdisjoint(each.writes) for each in inside):
         return False
+    if (other.access is writer.access or not other.access.is_write) and _is_told_by_place(writer):
+        return True
     within = {each.var for each in enclosing_loops(block) if loop.is_ancestor(each) and each is not loop}
     moving = {number for number, value in enumerate(block.loop_vars) if value in within}
     exprs = [_moved_by(expr, moving) for expr in _over_loops(writer)[0]]
     used = {number for expr in exprs for number in dims_in(expr)}
     return moving <= used and leads_apart(block, exprs, used)
+
+
+def _is_told_by_place(writer: Touch) -> bool:
+    """Whether the element that a block writes tells the values of all its iterators, and so what is written."""
+    assert writer.access.map is not None
+    told = {expr.position for expr in writer.access.map.results if isinstance(expr, AffineDimExpr)}
+    return all(number in told for number, size in enumerate(writer.block.sizes) if size != 1)
 
 
 def _moved_by(expr: AffineExpr, moving: set[int]) -> AffineExpr:

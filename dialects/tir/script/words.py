@@ -80,12 +80,14 @@ CALLS: Mapping[str, tuple[OpType | None, OpType | None, OpType | None]] = {
 ALIASES: Mapping[str, str] = {
     "boolean": "bool",
     "fabs": "abs", "power": "pow", "nearbyint": "round", "indexdiv": "floordiv", "indexmod": "floormod",
+    "FloorDiv": "floordiv", "FloorMod": "floormod", "Div": "div", "Mod": "truncmod", "Min": "min", "Max": "max",
 }  # fmt: skip
 """Other names of the same calls."""
 
 OPERATORS: Mapping[str, ast.operator] = {
     "floordiv": ast.FloorDiv(), "floormod": ast.Mod(), "bitwise_and": ast.BitAnd(), "bitwise_or": ast.BitOr(),
     "bitwise_xor": ast.BitXor(), "shift_left": ast.LShift(), "shift_right": ast.RShift(), "div": ast.Div(),
+    "Add": ast.Add(), "Sub": ast.Sub(), "Mul": ast.Mult(),
 }  # fmt: skip
 """Calls that are Python's operators by name."""
 
