@@ -30,6 +30,7 @@ from .dialects.te.forms import const
 from .dialects.tir.core import PrimFuncOp
 from .dialects.tir.script.modules import IRModule as TirModule
 from .frontend.mlir import parse_mlir
+from .frontend.relay.base import SourceName, Span
 from .frontend.relay.expr import Expr, Function, GlobalVar, Var
 from .frontend.relay.module import IRModule
 from .frontend.relay.namespace import get
@@ -40,12 +41,12 @@ _KIND = "weft.ir"
 _NAME = "<json>"
 _ARRAY = "array"
 
-Plain: TypeAlias = "str | int | float | bool | None"
+Plain: TypeAlias = "str | int | float | bool | Span | None"
 Node: TypeAlias = (
     "ModuleOp | FuncOp | PrimFuncOp | Expr | Attribute | Op | GlobalVar | Const | npt.NDArray[np.generic] | Plain"
 )
 """What can be written: a module, a function of Relay or of `tir`, an expression of Relay, a type, a name, a number with
-or without a type, an array."""
+or without a type, an array, a place in a source."""
 Nested: TypeAlias = "Node | Sequence[object] | Mapping[str, object]"
 """That, or sequences and dictionaries of it, nested as they may be."""
 
@@ -85,6 +86,10 @@ def _said(node: object) -> dict[str, object]:
             return {"of": "operator", "name": node.name}
         case GlobalVar():
             return {"of": "global", "name": node.name_hint}
+        case Span():
+            source = None if node.source_name is None else node.source_name.name
+            ends = [node.line, node.end_line, node.column, node.end_column]
+            return {"of": "span", "source": source, "ends": ends}
         case ModuleOp():
             return _module_said(_module(node))
         case PrimFuncOp():
@@ -149,6 +154,9 @@ def _loaded(fields: object) -> Nested:
             return _named(name)
         case {"of": "global", "name": str(name)}:
             return GlobalVar(name)
+        case {"of": "span", "source": str() | None as name, "ends": [int(), int(), int(), int()]}:
+            line, end_line, column, end_column = cast("dict[str, list[int]]", fields)["ends"]
+            return Span(None if name is None else SourceName(name), line, end_line, column, end_column)
         case dict():
             return _of_module(cast("dict[str, object]", fields))
         case _:

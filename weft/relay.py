@@ -50,6 +50,8 @@ if typing.TYPE_CHECKING:
     from .frontend.relay import RefType as RefType
     from .frontend.relay import RefWrite as RefWrite
     from .frontend.relay import ScopeBuilder as ScopeBuilder
+    from .frontend.relay import SourceName as SourceName
+    from .frontend.relay import Span as Span
     from .frontend.relay import TensorType as TensorType
     from .frontend.relay import Tuple as Tuple
     from .frontend.relay import TupleGetItem as TupleGetItem
@@ -177,8 +179,8 @@ expr_functor.__dict__.update(
 )
 relay.__dict__.update(expr_functor=expr_functor)
 for _part in (
-    "adt", "annotation", "dataflow_pattern", "dyn", "expr", "expr_functor", "image", "loops", "nn", "op", "prelude",
-    "qnn", "qnn.op", "random", "scope_builder", "testing", "testing.init", "testing.temp_op_attr", "ty",
+    "adt", "annotation", "base", "dataflow_pattern", "dyn", "expr", "expr_functor", "image", "loops", "nn", "op",
+    "prelude", "qnn", "qnn.op", "random", "scope_builder", "testing", "testing.init", "testing.temp_op_attr", "ty",
     "type_functor", "vision",
 ):  # fmt: skip
     sys.modules[f"{__name__}.{_part}"] = attrgetter(_part)(relay)

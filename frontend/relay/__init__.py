@@ -15,6 +15,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from . import adt as adt
+from . import base as base
 from . import dataflow_pattern as dataflow_pattern
 from . import expr as expr
 from . import function_views as function_views
@@ -23,6 +24,8 @@ from . import prelude as prelude
 from . import testing as testing
 from . import ty as ty
 from . import type_views as type_views
+from .base import SourceName as SourceName
+from .base import Span as Span
 from .binding import bind as bind
 from .binding import bind_params_by_name as bind_params_by_name
 from .calls import RefWrite as RefWrite
@@ -128,8 +131,9 @@ __all__ = [
     "Any", "Call", "Clause", "Constant", "Constructor", "Expr", "ExprFunctor", "ExprMutator", "ExprVisitor",
     "FuncType", "Function", "GlobalTypeVar", "GlobalVar", "IRModule", "If", "IncompleteType", "Let", "Match", "Op",
     "PatternConstructor", "PatternTuple", "PatternVar", "PatternWildcard", "Prelude", "RefCreate", "RefRead",
-    "RefType", "RefWrite", "ScopeBuilder", "TensorType", "Tuple", "TupleGetItem", "TupleType", "TypeCall", "TypeData",
-    "TypeKind", "TypeRelation", "TupleWrapper", "TypeFunctor", "TypeMutator", "TypeVar", "TypeVisitor", "Var", "adt",
+    "RefType", "RefWrite", "ScopeBuilder", "SourceName", "Span", "TensorType", "Tuple", "TupleGetItem", "TupleType",
+    "TypeCall", "TypeData", "TypeKind", "TypeRelation", "TupleWrapper", "TypeFunctor", "TypeMutator", "TypeVar",
+    "TypeVisitor", "Var", "adt", "base",
     "assert_structural_equal", "bind", "bind_params_by_name", "const", "dataflow_pattern", "expr",
     "free_vars", "fromtext", "loops", "op", "parse", "parse_expr", "register_op_attr",
     "scalar_type", "structural_equal", "structural_hash", "testing", "ty", "var",

@@ -17,6 +17,7 @@ from ...dialects.relay.core import FuncOp, TupleOp, YieldOp
 from ...dialects.relay.types import IncompleteType, RefType, is_complete
 from ...dialects.support.arguments import checked
 from ...dialects.support.diagnostics import UsageError
+from .base import Span, location_of
 from .expr import Expr, GlobalVar, Operand, apply, as_value
 from .namespace import find
 from .op_class import Op
@@ -28,7 +29,7 @@ def Call(
     args: Sequence[Operand],
     attrs: Mapping[str, object] | None = None,
     type_args: Sequence[Attribute] | None = None,
-    span: LocationAttr | None = None,
+    span: Span | LocationAttr | None = None,
 ) -> Expr:
     """A function, or an operator with attributes, applied to arguments. `type_args`, the types that a generic function
     is called with, follow from the arguments; `span` is where it was written.
@@ -43,7 +44,7 @@ def Call(
     else:
         made = (find(op.name) if isinstance(op, Op) else op)(*args, **(attrs or {}))
     if span is not None and isinstance(owner := made.value.owner, Operation):
-        owner.location = span
+        owner.location = location_of(span)
     return made
 
 

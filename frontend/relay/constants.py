@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from numbers import Number
+
 import numpy as np
 import numpy.typing as npt
 
@@ -23,6 +25,11 @@ def constant_array(value: npt.ArrayLike, dtype: str | None) -> npt.NDArray[np.ge
         array = copied(value)
     except ValueError as error:
         raise UsageError(f"a constant is an array of numbers: {error}") from None
+    if array.dtype.kind == "O" and (wrong := [each for each in array.flat if not isinstance(each, Number)]):
+        raise UsageError(
+            f"a constant is an array of numbers, and {wrong[0]!r} is none",
+            hint="an operator and a constructor are no values: a function is, whose body calls them",
+        )
     if dtype is not None:
         return held(array, _numpy_type(dtype))
     if isinstance(value, NDArray):

@@ -19,6 +19,7 @@ from ...dialects.relay.control import ApplyOp, FnOp, IfOp, RefCreateOp, RefReadO
 from ...dialects.relay.core import CallOp, ConstantOp, FuncOp, PrimitiveOp, TupleGetOp, TupleOp
 from ...dialects.relay.data import ConstructOp, MatchOp
 from . import calls, matching
+from .base import Span
 from .data import Constructor
 from .expr import Expr, GlobalVar, Operand, Var, const
 from .expr import Function as _function
@@ -77,7 +78,7 @@ class Call(Expr, metaclass=Kind):
         args: Sequence[Operand],
         attrs: Mapping[str, object] | None = None,
         type_args: Sequence[Attribute] | None = None,
-        span: LocationAttr | None = None,
+        span: Span | LocationAttr | None = None,
     ) -> Expr:
         return calls.Call(op, args, attrs, type_args, span)
 

@@ -13,6 +13,7 @@ from ...dialects.relay import Relay
 from ...dialects.relay.base import RelayOp, fusion_pattern
 from ...dialects.support.diagnostics import UsageError
 from .registered import RELATIONS, Compute, Definition, Relation
+from .support_levels import LEVELS, OTHERS
 
 
 @cache
@@ -214,13 +215,19 @@ class Op:
             raise UsageError(f"'{self.name}' has the type relation '{next(iter(relations))}' already")
         relations[rel_name] = relation
 
+    @property
+    def support_level(self) -> int:
+        """TVM's number for how soon it was wanted, from 1 to 11, which says nothing here."""
+        defined = _definitions.get(self.name)
+        return LEVELS.get(self.name, OTHERS) if defined is None else defined.support_level
+
     def set_support_level(self, level: int) -> None:
-        """TVM's number for how well an operator is supported, which says nothing here.
+        """Give an operator that was registered TVM's number for how soon it is wanted.
 
         Raises:
             UsageError: it is one of Weft's, or has been called.
         """
-        self.definition("its level")
+        self.definition("its level").support_level = level
 
     def set_attrs_type_key(self, key: str) -> None:
         """TVM's name for the class of the attributes. Here they are what a call gives, by name.

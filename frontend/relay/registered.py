@@ -31,6 +31,7 @@ from ...dialects.relay.base import (
 from ...dialects.support.diagnostics import UsageError
 from ...dialects.support.operations import irdl_op_definition
 from .attrs import NamedValues, python_value
+from .support_levels import OTHERS
 
 Relation: TypeAlias = "Callable[[list[Attribute], Mapping[str, object] | None], Attribute]"
 """Gives the type of the result for the types of the operands, and the attributes where there are any."""
@@ -95,6 +96,7 @@ class Definition:
     name: str
     description: str = ""
     num_inputs: int = -1
+    support_level: int = OTHERS
     arguments: list[tuple[str, str, str]] = field(default_factory=list[tuple[str, str, str]])
     relations: dict[str, Relation] = field(default_factory=dict[str, Relation])
     compute_of: Callable[[], Compute | None] = lambda: None

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, TypeAlias, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
-from xdsl.dialects.builtin import ArrayAttr, FunctionType, LocationAttr, TensorType, TupleType, UnknownLoc, i1
+from xdsl.dialects.builtin import ArrayAttr, FunctionType, LocationAttr, TensorType, TupleType, i1
 from xdsl.ir import Attribute, BlockArgument, Operation, Region, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
@@ -27,6 +27,7 @@ from ...dialects.support.diagnostics import UsageError
 from ...dialects.support.dtypes import dtype_name, numpy_dtype
 from ...dialects.support.nd import NDArray, as_nd
 from .attrs import Attrs
+from .base import Span, span_of
 from .constants import constant_array, held
 from .extents import Extent, Shape, new_variable, tensor_type
 from .function_values import function_value, given_by, region_function
@@ -74,12 +75,10 @@ class Expr:
         return dtype_name(_tensor(self).element_type)
 
     @property
-    def span(self) -> LocationAttr | None:
+    def span(self) -> Span | None:
         """Where it was written; `None` where that is not known, as of every variable."""
         owner = self.value.owner
-        if not isinstance(owner, Operation) or isinstance(owner.location, UnknownLoc):
-            return None
-        return owner.location
+        return span_of(owner.location) if isinstance(owner, Operation) else None
 
     @property
     def op(self) -> Op | Expr | GlobalVar:
@@ -428,7 +427,7 @@ def var(
     type_annotation: Attribute | str | Sequence[Extent] | None = None,
     shape: Shape | None = None,
     dtype: str = "float32",
-    span: LocationAttr | None = None,
+    span: Span | LocationAttr | None = None,
 ) -> Var:
     """A variable of the type given, or of a tensor of `shape` and `dtype`; a type that is a dtype is that of a scalar.
 

@@ -12,6 +12,8 @@ from xdsl.dialects.builtin import FileLineColLoc, IntAttr, StringAttr
 
 import weft
 from weft import relay
+from weft.frontend.relay.namespace import operator_names
+from weft.frontend.relay.support_levels import LEVELS
 
 PLACE = FileLineColLoc(StringAttr("model.py"), IntAttr(3), IntAttr(7))
 
@@ -30,9 +32,34 @@ def test_a_variable_has_its_annotation_and_no_place():
 
 
 def test_a_call_has_the_place_that_it_is_given():
+    ir: Any = weft.ir
     x = relay.var("x", shape=(2,))
-    assert relay.Call(relay.op.get("exp"), [x], None, None, PLACE).span == PLACE
+    span = relay.Span(relay.SourceName("model.py"), 3, 3, 7, 7)
+    for given in (PLACE, span):
+        assert relay.Call(relay.op.get("exp"), [x], None, None, given).span == span
     assert relay.exp(x).span is None
+    assert PLACE == span.location and str(span) == "model.py:3:7" and relay.base.Span is relay.Span
+    y = relay.Call(relay.op.get("exp"), [x], None, None, span)
+    assert "exp(%x) /* span=model.py:3:7 */" in y.astext()
+    assert ir.structural_equal(relay.parse_expr((y + x).astext()), y + x, map_free_vars=True)
+
+
+def test_what_is_called_is_no_value_by_itself():
+    add, none = relay.op.get("add"), relay.Prelude().mod.get_type("List")[2]
+    for each in (add, none):
+        with pytest.raises(weft.Diagnostic, match=r"is none\n.*a function is, whose body calls them"):
+            relay.Tuple([relay.const(1), each])
+
+
+def test_every_level_is_that_of_an_operator():
+    assert not set(LEVELS) - operator_names()
+
+
+def test_a_span_is_written_as_json():
+    for source in (None, relay.SourceName("model.py")):
+        span = relay.Span(source, 1, 2, 3, 4)
+        back: Any = weft.ir.load_json(weft.ir.save_json(span))
+        assert back == span and back.same_as(span) and (back.source_name, back.end_column) == (source, 4)
 
 
 def test_the_data_of_a_constant_is_an_array_of_tvms_too():

@@ -49,6 +49,8 @@ def test_the_highest_level_counts_and_one_level_is_given_once() -> None:
 
 
 def test_an_operator_says_what_it_is() -> None:
+    levels = [relay.op.get(name).support_level for name in ("add", "nn.conv2d", "floor", "shape_of", "qnn.mul")]
+    assert levels == [1, 2, 3, 10, 11]
     assert (RELU.num_inputs, relay.op.get("add").num_inputs, relay.op.get("std").num_inputs) == (1, 2, -1)
     assert RELU.get_attr("TOpPattern") == 0 and relay.op.get("nn.conv2d").get_attr("TOpPattern") == 4
     assert "max" in RELU.description and relay.op.get("std").get_attr("TOpPattern") is None

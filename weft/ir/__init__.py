@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from ..dialects.tir.nodes.mismatch import get_first_structural_mismatch as get_first_structural_mismatch
     from ..dialects.tir.nodes.types import PointerType as PointerType
     from ..dialects.tir.nodes.types import PrimType as PrimType
+    from ..frontend.relay.base import SourceName as SourceName
+    from ..frontend.relay.base import Span as Span
     from ..frontend.relay.data import GlobalTypeVar as GlobalTypeVar
     from ..frontend.relay.data import TypeCall as TypeCall
     from ..frontend.relay.data import TypeKind as TypeKind

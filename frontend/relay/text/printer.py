@@ -27,6 +27,7 @@ from ....dialects.relay.functions import name_of
 from ....dialects.relay.types import AdtType, IncompleteType, ParamType, RefType, type_params
 from ....dialects.support.dtypes import dtype_name
 from ..attrs import Attrs
+from ..base import span_of
 from ..expr import free_vars
 from ..function_values import region_function
 from ..function_views import function_attrs
@@ -133,7 +134,7 @@ class _Printer:
         result = results[0] if len(results) == 1 else None
         found: list[str] = []
         for op in operations:
-            text = self._text(op, indent)
+            text = self._text(op, indent) + _place(op)
             if isinstance(op, RefWriteOp):
                 found.append(f"{indent}{text};")
             if len(op.results) > 1:
@@ -228,6 +229,12 @@ class _Printer:
             clauses.append(f"{indent}  {pattern} => {self._block(region.block, indent + '  ')},")
         word = "match" if op.partial is None else "match?"
         return "\n".join([f"{word} ({self.name(op.data)}) {{", *clauses, indent + "}"])
+
+
+def _place(op: Operation) -> str:
+    """Where what a line computes was written, as a comment, where that is known."""
+    span = None if _is_word(op) else span_of(op.location)
+    return "" if span is None else f" /* span={span} */"
 
 
 def _is_word(op: Operation) -> bool:
