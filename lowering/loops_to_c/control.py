@@ -16,6 +16,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ...dialects.extensions.llvm import ICmpOp
 from ...dialects.support.diagnostics import Diagnostic
+from ...dialects.support.dominance import reached_blocks
 from ...dialects.support.hints import isa
 from .types import IN_HEADERS, Names
 from .unit import ATOM, OTHER, PRODUCT, SUM, NoCounterpartError, Text, Unit
@@ -50,7 +51,8 @@ class ControlText:
         Raises:
             Diagnostic: an operation has no counterpart in C.
         """
-        first, *others = self.function.body.blocks
+        written = reached_blocks(self.function.body)
+        first, *others = written
         for argument in first.args:
             self._name(argument)
         body = [f"static {self.signature()} {{"]
@@ -60,8 +62,6 @@ class ControlText:
                 if value not in self.live:
                     continue
                 body.append(f"  {c_type(value.type)}{self._name(value)};")
-        reached = {block for each in self.function.body.blocks for block in _successors(each)}
-        written = [block for block in self.function.body.blocks if block is first or block in reached]
         for block, self.following in zip(written, [*written[1:], None], strict=True):
             self._block(block, block is not first)
         for block in self.jumped_to:
@@ -279,7 +279,7 @@ def live_values(function: llvm.FuncOp) -> set[SSAValue]:
     """The values of a function that what it does depends on."""
     given: dict[SSAValue, list[SSAValue]] = {}
     pending: list[SSAValue] = []
-    for block in function.body.blocks:
+    for block in reached_blocks(function.body):
         for op in block.ops:
             match op:
                 case llvm.BrOp():
@@ -314,10 +314,6 @@ def _is_shared(value: SSAValue) -> bool:
     if isinstance(value.owner, llvm.ConstantOp | llvm.ZeroOp | Block):
         return False
     return any(use.operation.parent is not value.owner.parent for use in value.uses)
-
-
-def _successors(block: Block) -> Sequence[Block]:
-    return block.last_op.successors if block.last_op is not None else ()
 
 
 _EFFECTS = frozenset({"llvm.store", "llvm.call", "llvm.return"})

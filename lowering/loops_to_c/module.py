@@ -22,6 +22,7 @@ from ...dialects.mem.graph import GraphOp
 from ...dialects.rt.sources import SourceOp
 from ...dialects.support.checks import CHECK_FIELD, RECORD_BYTES
 from ...dialects.support.diagnostics import Diagnostic
+from ...dialects.support.dominance import reached_blocks
 from ...dialects.support.hints import isa
 from ...transforms.relay.outline_segments import is_control
 from ..abi import (
@@ -253,8 +254,8 @@ def reached_from_entry(functions: Sequence[llvm.FuncOp]) -> list[llvm.FuncOp]:
 
 
 def callees(function: llvm.FuncOp) -> list[str]:
-    """The names of the functions that a function calls."""
-    calls = [op for op in function.body.walk() if isinstance(op, llvm.CallOp)]
+    """The names of the functions that a function calls, where it can come to that."""
+    calls = [op for block in reached_blocks(function.body) for op in block.ops if isinstance(op, llvm.CallOp)]
     return [op.callee.root_reference.data for op in calls if op.callee is not None]
 
 

@@ -1,24 +1,28 @@
 """Random programs that branch, loop, call, recurse and hand on values of all kinds.
 
-Wider than `random_programs`, which keeps to what notes on devices do not contradict: polymorphic functions, functions
-that give functions, trees, loops, functions that call one another. Numbers are small integers, of floats too, so that
-each gives the same however it is computed. What recurses counts down, or walks along a list or a tree.
+Numbers are small integers, of floats too, so that each gives the same however it is computed. What recurses counts
+down, or walks along a list or a tree. Plain programs keep to what notes on devices do not contradict: they have no
+functions that give functions, no trees, no loops, no functions that call one another.
 """
 
 from __future__ import annotations
 
+import re
 from random import Random
 
 N = "tensor<i32>"
 C = "tensor<i1>"
+NONE = "%none"
+"""In place of a value of a kind that a program has none of."""
 
 
 class _Program:
-    def __init__(self, seed: int, element: str):
+    def __init__(self, seed: int, element: str, plain: bool):
         self.random = Random(seed)
         self.lines: list[str] = []
         self.count = 0
         self.element = element
+        self.plain = plain
         self.t = t = f"tensor<3x{element}>"
         self.pair = f"tuple<{t}, {t}>"
         self.function = f"({t}) -> {t}"
@@ -29,7 +33,7 @@ class _Program:
         self.nested = f"tuple<{N}, tuple<{self.function}, {self.list}>>"
         self.ref = f"!relay.ref<{t}>"
         self.cell = f"!relay.ref<{self.list}>"
-        self.kinds = (
+        self.kinds = (t, self.pair, self.function, self.list, self.ref) if plain else (
             t, t, t, N, C, self.pair, self.function, self.function, self.maker, self.list, self.list, self.functions,
             self.tree, self.nested, self.ref, self.cell,
         )  # fmt: skip
@@ -46,15 +50,15 @@ class _Program:
         return f"%v{self.count}"
 
     def prelude(self) -> str:
-        """Data types; a sum along a list, a list of what a function makes of one, a loop, two functions that call one
-        another, what is made of a tree, and polymorphic ones."""
+        """Data types, and of these functions the ones that are called: a sum along a list, a list of what a function
+        makes of one, a loop, two functions that call one another, what is made of a tree, and polymorphic ones."""
         t, items, tree, function = self.t, self.list, self.tree, self.function
         a, b = '!relay.param<"A">', '!relay.param<"B">'
+        of_a, of_b = (f"!relay.adt<@list, [{each}]>" for each in (a, b))
         inner = '!relay.adt<@tree, [!relay.param<"T">]>'
-        return f"""
-relay.adt @list<"T"> {{nil(), cons(!relay.param<"T">, !relay.adt<@list, [!relay.param<"T">]>)}}
-relay.adt @tree<"T"> {{leaf(!relay.param<"T">), node({inner}, !relay.param<"T">, {inner})}}
-relay.func private @sum(%so_far: {t}, %l: {items}) -> {t} {{
+        called = set(re.findall(r"@\w+", "\n".join(self.lines)))
+        functions = {
+            "@sum": f"""relay.func private @sum(%so_far: {t}, %l: {items}) -> {t} {{
   %y = relay.match %l : ({items}) -> {t}
   case cons(%h: {t}, %t: {items}) {{
     %s = relay.add %so_far, %h : ({t}, {t}) -> {t}
@@ -65,7 +69,8 @@ relay.func private @sum(%so_far: {t}, %l: {items}) -> {t} {{
   }}
   relay.return %y : {t}
 }}
-relay.func private @copy(%l: {items}, %f: {function}) -> {items} {{
+""",
+            "@copy": f"""relay.func private @copy(%l: {items}, %f: {function}) -> {items} {{
   %y = relay.match %l : ({items}) -> {items}
   case cons(%h: {t}, %t: {items}) {{
     %g = relay.apply %f(%h) : {function}
@@ -77,7 +82,8 @@ relay.func private @copy(%l: {items}, %f: {function}) -> {items} {{
   }}
   relay.return %y : {items}
 }}
-relay.func private @loop(%i: {N}, %x: {t}, %f: {function}) -> {t} {{
+""",
+            "@loop": f"""relay.func private @loop(%i: {N}, %x: {t}, %f: {function}) -> {t} {{
   %zero = relay.constant dense<0> : {N}
   %one = relay.constant dense<1> : {N}
   %c = relay.greater %i, %zero : ({N}, {N}) -> {C}
@@ -91,7 +97,8 @@ relay.func private @loop(%i: {N}, %x: {t}, %f: {function}) -> {t} {{
   }}
   relay.return %r : {t}
 }}
-relay.func private @ping(%i: {N}, %x: {t}, %r: {self.ref}) -> {t} {{
+""",
+            "@ping": f"""relay.func private @ping(%i: {N}, %x: {t}, %r: {self.ref}) -> {t} {{
   %zero = relay.constant dense<0> : {N}
   %one = relay.constant dense<1> : {N}
   %c = relay.greater %i, %zero : ({N}, {N}) -> {C}
@@ -112,7 +119,8 @@ relay.func private @pong(%r: {self.ref}, %x: {t}, %i: {N}) -> {t} {{
   %z = relay.call @ping(%i, %y, %r) : ({N}, {t}, {self.ref}) -> {t}
   relay.return %z : {t}
 }}
-relay.func private @fold(%d: {tree}, %f: {function}) -> {t} {{
+""",
+            "@fold": f"""relay.func private @fold(%d: {tree}, %f: {function}) -> {t} {{
   %y = relay.match %d : ({tree}) -> {t}
   case leaf(%x: {t}) {{
     relay.yield %x : {t}
@@ -126,38 +134,46 @@ relay.func private @fold(%d: {tree}, %f: {function}) -> {t} {{
   }}
   relay.return %y : {t}
 }}
-relay.func private @length(%n: {N}, %l: !relay.adt<@list, [{a}]>) -> {N} {{
+""",
+            "@length": f"""relay.func private @length(%n: {N}, %l: {of_a}) -> {N} {{
   %one = relay.constant dense<1> : {N}
-  %y = relay.match %l : (!relay.adt<@list, [{a}]>) -> {N}
-  case cons(%h: {a}, %t: !relay.adt<@list, [{a}]>) {{
+  %y = relay.match %l : ({of_a}) -> {N}
+  case cons(%h: {a}, %t: {of_a}) {{
     %m = relay.add %n, %one : ({N}, {N}) -> {N}
-    %0 = relay.call @length(%m, %t) : ({N}, !relay.adt<@list, [{a}]>) -> {N}
+    %0 = relay.call @length(%m, %t) : ({N}, {of_a}) -> {N}
     relay.yield %0 : {N}
   }} default {{
     relay.yield %n : {N}
   }}
   relay.return %y : {N}
 }}
-relay.func private @map(%f: ({a}) -> {b}, %l: !relay.adt<@list, [{a}]>) -> !relay.adt<@list, [{b}]> {{
-  %y = relay.match %l : (!relay.adt<@list, [{a}]>) -> !relay.adt<@list, [{b}]>
-  case cons(%h: {a}, %t: !relay.adt<@list, [{a}]>) {{
+""",
+            "@map": f"""relay.func private @map(%f: ({a}) -> {b}, %l: {of_a}) -> {of_b} {{
+  %y = relay.match %l : ({of_a}) -> {of_b}
+  case cons(%h: {a}, %t: {of_a}) {{
     %z = relay.apply %f(%h) : ({a}) -> {b}
-    %r = relay.call @map(%f, %t) : (({a}) -> {b}, !relay.adt<@list, [{a}]>) -> !relay.adt<@list, [{b}]>
-    %c = relay.construct "cons"(%z, %r) : ({b}, !relay.adt<@list, [{b}]>) -> !relay.adt<@list, [{b}]>
-    relay.yield %c : !relay.adt<@list, [{b}]>
+    %r = relay.call @map(%f, %t) : (({a}) -> {b}, {of_a}) -> {of_b}
+    %c = relay.construct "cons"(%z, %r) : ({b}, {of_b}) -> {of_b}
+    relay.yield %c : {of_b}
   }} default {{
-    %n = relay.construct "nil"() : () -> !relay.adt<@list, [{b}]>
-    relay.yield %n : !relay.adt<@list, [{b}]>
+    %n = relay.construct "nil"() : () -> {of_b}
+    relay.yield %n : {of_b}
   }}
-  relay.return %y : !relay.adt<@list, [{b}]>
+  relay.return %y : {of_b}
 }}
+""",
+        }
+        types = f"""
+relay.adt @list<"T"> {{nil(), cons(!relay.param<"T">, !relay.adt<@list, [!relay.param<"T">]>)}}
+relay.adt @tree<"T"> {{leaf(!relay.param<"T">), node({inner}, !relay.param<"T">, {inner})}}
 """
+        return types + "".join(text for name, text in functions.items() if name in called)
 
     # values
 
     def pick(self, seen: dict[str, list[str]], kind: str) -> str:
         """A value of a kind, mostly one of the last that were made."""
-        known = seen[kind]
+        known = seen.get(kind) or [NONE]
         return self.random.choice(known[-3:] if self.random.random() < 0.6 else known)
 
     def block(self, seen: dict[str, list[str]], depth: int, length: int) -> dict[str, list[str]]:
@@ -166,7 +182,8 @@ relay.func private @map(%f: ({a}) -> {b}, %l: !relay.adt<@list, [{a}]>) -> !rela
             kind = self.random.choice(self.kinds)
             seen[kind].append(self.value(kind, seen, depth))
             if self.random.random() < 0.2:
-                cell, kind = self.random.choice([(self.ref, self.t), (self.cell, self.list)])
+                cells = [(self.ref, self.t), (self.cell, self.list)]
+                cell, kind = self.random.choice([each for each in cells if each[0] in seen])
                 self.line(depth, f"relay.ref_write {self.pick(seen, cell)}, {self.pick(seen, kind)} : {cell}, {kind}")
         return seen
 
@@ -175,12 +192,12 @@ relay.func private @map(%f: ({a}) -> {b}, %l: !relay.adt<@list, [{a}]>) -> !rela
         if depth < 4 and self.random.random() < 0.3:
             return self.branch(kind, seen, depth)
         callable_ = [name for name, (_, given) in self.recursive.items() if given == kind]
-        if callable_ and seen["count"] and self.calls > 0 and self.random.random() < 0.5:
+        if callable_ and seen.get("count") and self.calls > 0 and self.random.random() < 0.5:
             return self.recursive_call(self.random.choice(callable_), seen, depth)
-        if kind in (self.function, self.maker) and self.random.random() < 0.6:
+        if kind in (self.function, self.maker) and (self.plain or self.random.random() < 0.6):
             return self.function_value(kind, seen, depth)
-        name = self.new()
-        self.line(depth, f"{name} = {self.random.choice(self.choices(kind, seen))}")
+        name, choices = self.new(), [text for text in self.choices(kind, seen) if NONE not in text]
+        self.line(depth, f"{name} = {self.random.choice(choices)}")
         return name
 
     def choices(self, kind: str, seen: dict[str, list[str]]) -> list[str]:
@@ -194,7 +211,7 @@ relay.func private @map(%f: ({a}) -> {b}, %l: !relay.adt<@list, [{a}]>) -> !rela
         binary = self.random.choice(["add", "subtract", "maximum", "minimum"])
         match kind:
             case self.t:
-                count = self.random.choice(seen["count"] or ["%zero"])
+                count = self.random.choice(seen.get("count") or ["%zero" if N in seen else NONE])
                 return [
                     f"relay.{binary} {a}, {b} : ({t}, {t}) -> {t}",
                     f"relay.clip {a} {{a_min = -8.0 : f64, a_max = 8.0 : f64}} : {t}",
@@ -295,8 +312,9 @@ relay.func private @map(%f: ({a}) -> {b}, %l: !relay.adt<@list, [{a}]>) -> !rela
             self.line(depth, f"{result} = relay.if {test} : ({C}) -> {written} {{")
             self.arm(kind, seen, depth)
             self.line(depth, "} else {")
-        elif how < 0.8:
-            element, adt = self.random.choice([(self.t, self.list), (self.function, self.functions)])
+        elif how < 0.8 or self.plain:
+            lists = [(self.t, self.list), (self.function, self.functions)]
+            element, adt = self.random.choice([each for each in lists if each[1] in seen])
             head, tail = self.new(), self.new()
             self.line(depth, f"{result} = relay.match {self.pick(seen, adt)} : ({adt}) -> {written}")
             self.line(depth, f"case cons({head}: {element}, {tail}: {adt}) {{")
@@ -315,7 +333,7 @@ relay.func private @map(%f: ({a}) -> {b}, %l: !relay.adt<@list, [{a}]>) -> !rela
         return result
 
     def condition(self, seen: dict[str, list[str]], depth: int) -> str:
-        if self.random.random() < 0.5:
+        if C in seen and self.random.random() < 0.5:
             return self.pick(seen, C)
         small, total, limit, test = self.new(), self.new(), self.new(), self.new()
         scalar = f"tensor<{self.element}>"
@@ -334,7 +352,7 @@ relay.func private @map(%f: ({a}) -> {b}, %l: !relay.adt<@list, [{a}]>) -> !rela
     # functions
 
     def start(self) -> dict[str, list[str]]:
-        """A value of each kind, of `%x`, `%n` and `%zero`."""
+        """A value of each kind, of `%x`, and of `%n` and `%zero` where a program is not plain."""
         t, function, items = self.t, self.function, self.list
         made = {
             C: f"%c0 = relay.less %n, %zero : ({N}, {N}) -> {C}",
@@ -349,10 +367,12 @@ relay.func private @map(%f: ({a}) -> {b}, %l: !relay.adt<@list, [{a}]>) -> !rela
             self.ref: f"%r0 = relay.ref_create %x : ({t}) -> {self.ref}",
             self.cell: f"%s0 = relay.ref_create %l0 : ({items}) -> {self.cell}",
         }
+        if self.plain:
+            made = {kind: text for kind, text in made.items() if kind in self.kinds}
         for text in made.values():
             self.line(1, text)
         names = {kind: [text.split(" ")[0]] for kind, text in made.items() if kind}
-        return {t: ["%x"], N: ["%n", "%zero"], "count": [], **names}
+        return {t: ["%x"], **({} if self.plain else {N: ["%n", "%zero"], "count": []}), **names}
 
     def counting(self, name: str, takes: str, kind: str, length: int) -> None:
         """A function of a count, which it and others like it are called with one less of."""
@@ -374,7 +394,8 @@ relay.func private @map(%f: ({a}) -> {b}, %l: !relay.adt<@list, [{a}]>) -> !rela
         self.line(1, f"relay.return %y : {kind}")
         self.line(0, "}")
 
-    def program(self, length: int) -> str:
+    def functions_around(self, length: int) -> None:
+        """What closures are of, and functions that count down."""
         t, items, function = self.t, self.list, self.function
         self.line(0, f"relay.func private @adder(%a: {t}, %b: {t}) -> {t} {{")
         self.line(1, f"%0 = relay.add %a, %b : ({t}, {t}) -> {t} relay.return %0 : {t} }}")
@@ -385,12 +406,18 @@ relay.func private @map(%f: ({a}) -> {b}, %l: !relay.adt<@list, [{a}]>) -> !rela
         for number in range(self.random.choice([0, 1, 1, 2])):
             takes, kind = self.random.choice(self.kinds), self.random.choice(self.kinds)
             self.counting(f"@g{number}", takes, kind, length // 2)
+
+    def program(self, length: int) -> str:
+        t, counts = self.t, [] if self.plain else [("count", "%few")]
+        if not self.plain:
+            self.functions_around(length)
         self.line(0, f"relay.func @main(%x: {t}, %y: {t}) -> ({t}, {t}, {t}) {{")
-        self.line(1, f"%zero = relay.constant dense<0> : {N}")
-        self.line(1, f"%n = relay.constant dense<{self.random.randint(-2, 4)}> : {N}")
-        self.line(1, f"%few = relay.constant dense<{self.random.randint(1, 3)}> : {N}")
+        if not self.plain:
+            self.line(1, f"%zero = relay.constant dense<0> : {N}")
+            self.line(1, f"%n = relay.constant dense<{self.random.randint(-2, 4)}> : {N}")
+            self.line(1, f"%few = relay.constant dense<{self.random.randint(1, 3)}> : {N}")
         self.calls = 2
-        last = self.block(_with(self.start(), (t, "%y"), ("count", "%few")), 1, length)
+        last = self.block(_with(self.start(), (t, "%y"), *counts), 1, length)
         given = [self.pick(last, t), last[t][-1]]
         self.line(1, f"%end = relay.ref_read {self.pick(last, self.ref)} : ({self.ref}) -> {t}")
         self.line(1, f"relay.return {', '.join(given)}, %end : {t}, {t}, {t}")
@@ -406,6 +433,6 @@ def _with(seen: dict[str, list[str]], *more: tuple[str, str]) -> dict[str, list[
     return made
 
 
-def random_language(seed: int, length: int = 12, element: str = "f32") -> str:
+def random_language(seed: int, length: int = 12, element: str = "f32", *, plain: bool = False) -> str:
     """A module with a function `@main` of two tensors of this element type, which gives three."""
-    return _Program(seed, element).program(length)
+    return _Program(seed, element, plain).program(length)
