@@ -36,9 +36,20 @@ sha2 sha3 sm4 sve sve2
 RISCV = "m a f d c v zba zbb zbs zfa zfh zfhmin zicond zvbb zvfh zvfhmin".split()
 WASM = "bulk-memory multivalue nontrapping-fptoint relaxed-simd sign-ext simd128 tail-call".split()
 
-USED: dict[str, Sequence[str]] = {"x86_64": X86, "aarch64": AARCH64, "riscv64": RISCV, "wasm32": WASM, "wasm64": WASM}
+USED: dict[str, Sequence[str]] = {
+    **dict.fromkeys(("x86_64", "amd64", "i386", "i486", "i586", "i686"), X86),
+    **dict.fromkeys(("aarch64", "arm64"), AARCH64),
+    "riscv64": RISCV,
+    **dict.fromkeys(("wasm32", "wasm64"), WASM),
+}
 """Architecture -> features whose instructions LLVM may choose by itself, or Weft asks for by intrinsics. Others, such
 as those for the system's use, do not matter to code that Weft makes."""
+
+NEEDED = {
+    "sse2": "LLVM would compute in registers of 80 bits, which do not round each operation as kernels count on",
+    "cx8": "atomic operations would be calls of a library that programs do not have",
+}
+"""Features of the x86 family that no code is made without, and why."""
 
 
 @dataclass(frozen=True)

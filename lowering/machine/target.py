@@ -20,7 +20,7 @@ from ..abi import Platform
 from . import scoped_target
 from .binding import LLVMError, Machine, host
 from .known_machines import model_of, told_caches
-from .llvm_facts import USED, Facts, ask
+from .llvm_facts import NEEDED, USED, X86, Facts, ask
 from .target_answers import MissingTargetError, TargetAnswers
 from .target_forms import Options, TargetError, read_object, read_text
 from .target_kinds import COMPOSITE, OPT_LEVEL, UNHEARD, TargetKind, kind_named, kinds
@@ -540,6 +540,9 @@ def _check(target: Target, resolved: Target) -> None:
             raise TargetError(f"LLVM knows no feature '{feature[1:]}' of {resolved.triple}", hint=hint)
     if facts.complaint:
         raise TargetError(f"LLVM cannot make code for '{target}': {facts.complaint}")
+    if USED.get(resolved.triple.split("-")[0]) is X86:
+        for feature in sorted(NEEDED.keys() - set(facts.features), reverse=True):
+            raise TargetError(f"'{target}' has no {feature}: {NEEDED[feature]}", hint=f"-mattr=+{feature}")
 
 
 def _ask(resolved: Target) -> Facts:
