@@ -35,6 +35,7 @@ from .transforms.infra import PassContext
 from .transforms.infra.execution import run
 from .transforms.infra.sequential import Sequential
 from .transforms.infra.walk import clone
+from .transforms.tir.bind_target import BindTargetPass
 
 Buildable: TypeAlias = Schedule | PrimFuncOp | ModuleOp
 
@@ -115,7 +116,7 @@ def schedule_to_module(
 
 @checked
 def build(
-    inputs: Buildable | Sequence[PrimFuncOp | ModuleOp],
+    inputs: Buildable | Sequence[PrimFuncOp | ModuleOp] | Mapping[str | Target, PrimFuncOp | ModuleOp],
     args: Sequence[Tensor | Var] | str | Target | None = None,
     target: str | Target | Sequence[str | Target] | None = None,
     target_host: str | Target | None = None,
@@ -129,8 +130,9 @@ def build(
     goes through all phases, the public one is built. A function with symbols is compiled once for all sizes.
 
     Args:
-        inputs, args, name: as for `lower`; several functions or modules are one module of all their functions. What
-            has its arguments takes the target in their place, too: `weft.build(f, "llvm")`.
+        inputs, args, name: as for `lower`; several functions or modules are one module of all their functions, and a
+            mapping from targets has the `tir` functions of each. What has its arguments takes the target in their
+            place, too: `weft.build(f, "llvm")`.
         target: `llvm`, `c` or `cuda`, with the options that `weft.compile` takes; that of the `with weft.Target(...)`
             around it, or `llvm`, unless given. A function that says its own (`with_attr("target", ...)`) is for that.
         target_host: the host of a GPU; of a processor it is of its own kind.
@@ -147,9 +149,9 @@ def build(
         if target is not None:
             raise UsageError(f"weft.build: 'args' is a target, {args}, and 'target' is one, too")
         args, target = None, args
-    resolved = Target.parse(target or Target.current() or "llvm")
-    if target_host is not None:
-        resolved = with_host(resolved, Target.parse(target_host))
+    resolved = _hosted(target or Target.current() or "llvm", target_host)
+    if isinstance(inputs, Mapping):
+        inputs = [_bound(each, _hosted(told, target_host)) for told, each in inputs.items()]
     if isinstance(inputs, Sequence):
         inputs = _merged(inputs)
     if isinstance(inputs, ModuleOp) and any(isinstance(op, FuncOp) for op in inputs.ops):
@@ -174,6 +176,22 @@ def build(
         functions[called] = Function(called, executable, arguments, source(texts), result_place(function))
     targets = targets or [resolved]
     return Module(functions, targets[0].kind, str(module), _llvm_file(targets))
+
+
+def _hosted(target: str | Target | Sequence[str | Target], host: str | Target | None) -> Target:
+    told = Target.parse(target)
+    return told if host is None else with_host(told, Target.parse(host))
+
+
+def _bound(inputs: PrimFuncOp | ModuleOp, target: Target) -> IRModule:
+    """The functions that are given for a target, each of which says that it is for that, or for its own."""
+    module = IRModule.of(inputs)
+    if graph := next((op for op in module.ops if isinstance(op, FuncOp)), None):
+        hint = "weft.compile takes a graph, and several targets: target=['llvm', 'cuda']"
+        raise UsageError(
+            f"@{graph.sym_name.data} is a graph, and functions of tir are built for a target each", hint=hint
+        )
+    return IRModule.of(BindTargetPass(str(target))(module))
 
 
 def _own_target(function: PrimFuncOp, otherwise: Target) -> Target:

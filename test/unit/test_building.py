@@ -10,11 +10,11 @@ import pytest
 from xdsl.dialects.builtin import ModuleOp
 
 import weft
-from weft import te
+from weft import relay, te
 from weft.dialects.support.diagnostics import Diagnostic, UsageError
 from weft.dialects.support.parser import parse_module
 from weft.dialects.tir.core import PrimFuncOp
-from weft.runtime.module import Module
+from weft.runtime.module import Function, Module
 from weft.runtime.tensors import InputError
 from weft.transforms.infra.registry import new_ir_context
 
@@ -322,3 +322,26 @@ def test_a_target_is_given_where_arguments_would_be() -> None:
         weft.build(module, "llvm", "c")
     with pytest.raises(UsageError, match="a te schedule is lowered for arguments"):
         weft.build(s, "llvm")
+
+
+def test_functions_are_built_for_the_targets_of_a_mapping() -> None:
+    b = te.compute((4, 3), lambda i, j: te.placeholder((4, 3), name="a")[i, j] * 2.0, name="b")
+    s, args = te.create_schedule(b.op), [*b.op.input_tensors, b]
+    first, second = weft.lower(s, args, name="first"), weft.lower(s, args, name="second")
+    built = weft.build({"llvm": first, weft.Target("c"): second})
+    x = np.ones((4, 3), np.float32)
+    for name in ("first", "second"):
+        y = np.zeros_like(x)
+        built[name](x, y)
+        np.testing.assert_array_equal(y, 2)
+    of_llvm, of_c = built["first"], built["second"]
+    assert isinstance(of_llvm, Function) and isinstance(of_c, Function)
+    assert of_llvm.source("asm")
+    with pytest.raises(UsageError, match="the assembly is the C compiler's"):
+        of_c.source("asm")
+    with pytest.raises(UsageError, match="two functions are called 'first'"):
+        weft.build({"llvm": first, "c": first})
+    with pytest.raises(UsageError, match="@main is a graph, and functions of tir are built for a target each"):
+        weft.build({"llvm": relay.IRModule.from_expr(relay.Function([], relay.const(1.0)))})
+    with pytest.raises(UsageError, match="unknown target kind 'lvm'"):
+        weft.build({"lvm": first})
