@@ -209,7 +209,7 @@ class GraphModule(NamedFunctions):
 
     def save_params(self) -> bytes:
         """The parameters in TVM's format."""
-        return save_param_dict(self.params)
+        return bytes(save_param_dict(self.params))
 
     def run(self, inputs: Mapping[str, npt.ArrayLike] | None = None, **named: npt.ArrayLike) -> dict[str, NDArray]:
         """Set inputs, if any are given, and run the graph; its outputs by name. Threads that do so take turns. Inputs

@@ -43,7 +43,7 @@ class ParamError(Diagnostic):
 
 
 @checked
-def save_param_dict(params: Mapping[str, npt.ArrayLike]) -> bytes:
+def save_param_dict(params: Mapping[str, npt.ArrayLike]) -> bytearray:
     """The arrays as TVM writes them, in their order.
 
     Raises:
@@ -64,17 +64,17 @@ def save_param_dict(params: Mapping[str, npt.ArrayLike]) -> bytes:
         data = np.ascontiguousarray(array).astype(array.dtype.newbyteorder("<"), copy=False).tobytes()
         parts.append(struct.pack("<QQiiiBBH", ARRAY_MAGIC, 0, *CPU, array.ndim, *code, 1))
         parts += [struct.pack(f"<{array.ndim}q", *array.shape), struct.pack("<q", len(data)), data]
-    return b"".join(parts)
+    return bytearray().join(parts)
 
 
 @checked
-def load_param_dict(data: bytes) -> dict[str, NDArray]:
+def load_param_dict(data: bytes | bytearray) -> dict[str, NDArray]:
     """The arrays, by name, whatever device they were saved from.
 
     Raises:
         ParamError: the bytes are something else, or cut off.
     """
-    reader = _Reader(data)
+    reader = _Reader(bytes(data))
     if reader.numbers("QQ")[0] != LIST_MAGIC:
         raise ParamError("these are no parameters: they begin with another number")
     names = [reader.name() for _ in range(reader.count())]

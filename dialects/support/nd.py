@@ -34,6 +34,10 @@ class NDArray(Base):
 
     asnumpy = numpy
 
+    def same_as(self, other: object) -> bool:
+        """Whether it is the same array."""
+        return self is other
+
     def copyfrom(self, source: npt.ArrayLike) -> NDArray:
         """Take the elements of an array of the same shape.
 

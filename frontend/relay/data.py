@@ -83,9 +83,15 @@ class GlobalTypeVar:
 
     Args:
         name_hint: the name.
+        kind: what a name of a data type stands for.
+
+    Raises:
+        UsageError: it is to stand for something else.
     """
 
-    def __init__(self, name_hint: str):
+    def __init__(self, name_hint: str, kind: TypeKind | int = TypeKind.AdtHandle):
+        if kind != TypeKind.AdtHandle:
+            raise UsageError(f"the data type '{name_hint}' is a name of kind AdtHandle", hint="relay.TypeVar is a type")
         self.name_hint = name_hint
         self.data: TypeData | None = None
 

@@ -89,7 +89,7 @@ class GraphInterface:
             "params": places,
         }
         found = {INTERFACE: json.dumps(described).encode()}
-        return {**found, PARAMS: save_param_dict(others)} if others else found
+        return {**found, PARAMS: bytes(save_param_dict(others))} if others else found
 
 
 def _place(array: NDArray, constants: Sequence[NDArray]) -> int | None:

@@ -232,12 +232,21 @@ def test_a_number_that_is_too_long_is_refused():
         ),
         ({"instruments": [3]}, TypeError, "has 3, an int in it"),
         ({"disabled_pass": ["fold-constnat"]}, ConfigError, "disabled_pass: no pass is named 'fold-constnat'"),
+        ({"required_pass": ["MemoryPlan"]}, ConfigError, "required_pass: no pass is named 'MemoryPlan'"),
         ({"required_pass": ["FuseOpps"]}, ConfigError, "required_pass: no pass is named 'FuseOpps'"),
     ],
 )
 def test_a_context_refuses_what_it_cannot_use(arguments: dict[str, Any], error: type[Exception], message: str):
     with pytest.raises(error, match=message):
         PassContext(**arguments)
+
+
+def test_a_pass_of_tvms_that_is_none_here_may_be_disabled():
+    with PassContext(disabled_pass=["MemoryPlan", "relay.transform.ManifestAlloc"]) as context:
+        assert "MemoryPlan" in context.disabled_pass
+    with pytest.raises(ConfigError) as error:
+        PassContext(required_pass=["MemoryPlan"])
+    assert error.value.hint == "in place of TVM's MemoryPlan: plan-memory"
 
 
 def test_a_misspelt_name_of_a_context_has_a_hint():

@@ -27,7 +27,9 @@ def test_types_are_instances_of_what_makes_them():
 
 def test_kinds_of_types():
     assert {check_kind(each) for each in (TENSOR, relay.TupleType([TENSOR]), relay.RefType(TENSOR))} == {KIND.Type}
-    assert check_kind(relay.GlobalTypeVar("list")) == KIND.AdtHandle
+    assert check_kind(relay.GlobalTypeVar("list", KIND.AdtHandle)) == KIND.AdtHandle
+    with pytest.raises(weft.Diagnostic, match="the data type 'list' is a name of kind AdtHandle"):
+        relay.GlobalTypeVar("list", KIND.Type)
     relation = relay.TypeRelation(None, [TENSOR, TENSOR], 1)
     assert check_kind(relation) == KIND.Constraint
     assert relay.TypeMutator().visit(relation) == relation

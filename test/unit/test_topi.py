@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pytest
 
 import weft
-from weft import te, topi
+from weft import relay, te, topi
 from weft.dialects.support.diagnostics import Diagnostic, UsageError
 from weft.dialects.te.evaluate import evaluate
 from weft.topi import nn, tag
@@ -219,6 +219,7 @@ def test_tags_say_what_a_tensor_is_made_of() -> None:
 def test_shapes_are_numbers_where_they_are_known() -> None:
     n = te.var("n")
     assert get_const_tuple((n, 4, te.const(3))) == (n, 4, 3)
+    assert get_const_tuple(relay.TensorType((2, relay.Any(), 3)).shape) == (2, -1, 3)
     with pytest.raises(ValueError, match="known only when it runs"):
         get_const_int(n)
 

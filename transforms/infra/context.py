@@ -83,7 +83,7 @@ class PassContext:
     ):
         self.opt_level = checked_level(opt_level)
         self.required_pass = _pass_names("required_pass", required_pass)
-        self.disabled_pass = _pass_names("disabled_pass", disabled_pass)
+        self.disabled_pass = _pass_names(DISABLED, disabled_pass)
         self.instruments = tuple(instruments or ())
         self.config = {**_SETTINGS.get(), **validate(config or {})}
         self.remarks = tuple(remarks)
@@ -281,6 +281,9 @@ _SETTINGS: ContextVar[Mapping[str, object]] = ContextVar("weft_pass_settings", d
 _defaults = threading.local()
 
 
+DISABLED = "disabled_pass"
+
+
 def _pass_names(what: str, names: Sequence[str] | None) -> tuple[str, ...]:
     """`names` as given and as the registry calls them, so that passes match whether or not they are registered."""
     if names is None:
@@ -289,6 +292,11 @@ def _pass_names(what: str, names: Sequence[str] | None) -> tuple[str, ...]:
         if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise ConfigError(f"{what}: the name of a pass is a string, and not {name!r}")
         if not is_known(name):
-            hint = did_you_mean(kebab_case(name), all_passes()) or "`weft-opt --list-passes` lists them"
+            from .counterparts import counterpart_hint
+
+            in_place = counterpart_hint(name)
+            if in_place is not None and what == DISABLED:
+                continue  # a pass of TVM's that is none here does not run
+            hint = in_place or did_you_mean(kebab_case(name), all_passes()) or "`weft-opt --list-passes` lists them"
             raise ConfigError(f"{what}: no pass is named '{name}'", hint=hint)
     return tuple(dict.fromkeys(n for name in names for n in (name, canonical_name(name) or name)))

@@ -1,6 +1,7 @@
-"""What TVM's passes on TIR are here: a pass, something else that does the same, or nothing, and why.
+"""What TVM's passes on TIR are here, and those on Relay that are none: a pass, something else that does the same, or
+nothing, and why.
 
-`docs/tir.md` has the table, and who asks for a pass that is none is told its row.
+`docs/tir.md` and `docs/relay-passes.md` have the tables, and who asks for a pass that is none is told its row.
 """
 
 from __future__ import annotations
@@ -127,10 +128,23 @@ TIR_PASSES = (
 """TVM's passes on TIR, by what they are here."""
 
 
+RELAY_PASSES = (
+    upstream("ManifestAlloc", "bufferize-graph"),
+    upstream("ManifestLifetimes MemoryPlan AnnotateUsedMemory", "plan-memory"),
+    upstream("RemoveStandaloneReshapes", "elide-copies"),
+    out("ToCPS UnCPS", "function values and recursion are compiled as they are"),
+    out("CapturePostDfsIndexInSpans CollagePartition", "Collage, a search over partitions, is not there"),
+    upstream("AutoSchedulerLayoutRewrite MetaScheduleLayoutRewrite", "alter-op-layout", note="it packs weights"),
+    upstream("QuantizePartition QuantizeCalibrate QuantizeRealize", note="steps of `relay.quantize.quantize`"),
+    out("AnnotateMemoryScope", "there are no texture scopes"),
+)
+"""TVM's passes on Relay that are none here."""
+
+
 def counterpart_hint(name: str) -> str | None:
-    """What is to be said of a pass of TVM's that is none here; nothing where TVM has no such pass on TIR."""
+    """What is to be said of a pass of TVM's that is none here; nothing where TVM has no such pass."""
     last = name.rpartition(".")[2]
-    for row in TIR_PASSES:
+    for row in (*TIR_PASSES, *RELAY_PASSES):
         if last in row.names:
             said = " and ".join(row.by)
             if row.state == State.OUT:
