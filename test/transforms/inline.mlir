@@ -146,3 +146,17 @@ relay.func private @known(%p: tensor<3xf32>) -> tensor<3xf32> {
   %0 = relay.negative %p : tensor<3xf32>
   relay.return %0 : tensor<3xf32>
 }
+
+// -----
+
+// CHECK-LABEL: relay.func @a_function_of_any_type
+// CHECK-NEXT: relay.add %x, %x
+// CHECK-NOT: @first
+relay.func @a_function_of_any_type(%x: tensor<?xf32>, %y: tensor<2xf32>) -> tensor<?xf32> {
+  %0 = relay.call @first(%x, %y) : (tensor<?xf32>, tensor<2xf32>) -> tensor<?xf32>
+  %1 = relay.add %0, %0 : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+  relay.return %1 : tensor<?xf32>
+}
+relay.func private @first(%a: !relay.param<"T">, %b: tensor<2xf32>) -> !relay.param<"T"> {
+  relay.return %a : !relay.param<"T">
+}

@@ -28,6 +28,7 @@ from xdsl.ir import Operation
 from ...dialects.relay.base import DYNAMIC, tensors_in
 from ...dialects.relay.control import ApplyOp, ClosureOp, FnOp
 from ...dialects.relay.core import CallOp, FuncOp, YieldOp
+from ...dialects.relay.types import instance
 from ..infra import ModulePass, remarks, report_changed
 from ..infra.walk import erase, walk
 from .defuse_ops import inline_call
@@ -83,7 +84,8 @@ class InlinePass(ModulePass):
 
 def _knows_extents(call: CallOp, callee: FuncOp) -> bool:
     """Whether what a call gives has all extents that the function knows of what it takes."""
-    pairs = zip(tensors_in(*call.operand_types), tensors_in(*callee.function_type.inputs.data), strict=True)
+    known = instance(callee.function_type.inputs.data, call.operand_types)  # what stands for any type knows nothing
+    pairs = zip(tensors_in(*call.operand_types), tensors_in(*known), strict=True)
     return not any(n == DYNAMIC != m for a, b in pairs for n, m in zip(a.get_shape(), b.get_shape(), strict=True))
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import ArrayAttr, IntAttr
 
 from ..dialects import te
+from ..dialects.relay.base import DYNAMIC
 from ..dialects.support.arguments import checked
 from ..dialects.te.dims import is_number
 
@@ -29,5 +30,5 @@ def get_const_tuple(in_tuple: Sequence[int | te.Expr] | ArrayAttr[IntAttr]) -> t
     """Extents, as numbers where they are some; also those of a type of Relay's (`expr.checked_type.shape`), of which
     -1 is one that is not known."""
     if isinstance(in_tuple, ArrayAttr):
-        return tuple(each.data for each in in_tuple)
+        return tuple(-1 if each.data == DYNAMIC else each.data for each in in_tuple)
     return tuple(get_const_int(each) if isinstance(each, int) or is_number(each) else each for each in in_tuple)
