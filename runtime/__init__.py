@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ..dialects.tir.nodes.object_path import ObjectPath as ObjectPath
     from . import aot_library as executor  # noqa: F401  # pyright: ignore[reportUnusedImport]
     from . import container as container
+    from . import profiler_vm as profiler_vm
     from . import vm as vm
     from .aot_library import AotLibrary as AotLibrary
     from .aot_library import AotModule as AotModule

@@ -445,6 +445,21 @@ class GraphModule(NamedFunctions):
             raise UsageError(f"there is no node {number} that runs", hint=f"they are {list(self._nodes.calls)}")
         self._nodes.execute(number)
 
+    def run_individual_node(
+        self, index: int, number: int = 10, repeat: int = 1, min_repeat_ms: float = 0
+    ) -> BenchmarkResult:
+        """Time one node, on what its inputs hold; an input takes no time.
+
+        Raises:
+            UsageError: there is no such node, or a number is not positive.
+        """
+        if index not in self.graph.arg_nodes:
+            self.execute_node(index)  # whose message tells which there are
+            return benchmark(lambda: self._nodes.execute_to_end(index), repeat, number, min_repeat_ms)
+        if repeat < 1:
+            raise UsageError(f"{repeat} repetitions: at least one is needed")
+        return BenchmarkResult((0.0,) * repeat)
+
     def get_node_output(self, node: int | str, number: int = 0) -> NDArray:
         """A copy of what a node's output holds: what it computed, until another node takes its storage.
 

@@ -284,6 +284,12 @@ class Nodes:
                 count += 1
         raise CheckError(f"'{kernel}': index {{index}} lies outside of {{extent}} elements", index, extent)
 
+    def execute_to_end(self, number: int) -> None:
+        """Run one node, and wait for its device."""
+        self.execute(number)
+        if number in self._far:
+            self._far[number].synchronize()
+
     def profile(self, repeat: int) -> Profile:
         """Time every node in each of `repeat` runs, after one that does not count."""
         begins: dict[int, list[float]] = {number: [] for number in self.calls}
@@ -293,9 +299,7 @@ class Nodes:
             start = perf_counter_ns()
             for number in self.calls:
                 begin = perf_counter_ns()
-                self.execute(number)
-                if number in self._far:
-                    self._far[number].synchronize()
+                self.execute_to_end(number)
                 begins[number].append((begin - start) / 1e3)
                 lasts[number].append((perf_counter_ns() - begin) / 1e3)
         return Profile(

@@ -319,6 +319,18 @@ def test_nodes_run_one_at_a_time(module: GraphModule) -> None:
         module.get_node_output("reshape")
 
 
+def test_a_node_is_timed_by_itself(module: GraphModule) -> None:
+    module.set_input("data", X)
+    found = module.run_individual_node(3, number=2, repeat=3)
+    assert len(found.results) == 3 and found.min > 0
+    assert module.run_individual_node(3, min_repeat_ms=1).mean > 0
+    assert module.run_individual_node(0, repeat=2).results == (0.0, 0.0)
+    refused = [((len(module.graph.nodes),), "that runs"), ((3, 0), "0 calls"), ((0, 1, 0), "0 repetitions")]
+    for given, message in refused:
+        with pytest.raises(UsageError, match=message):
+            module.run_individual_node(*given)
+
+
 def test_threads_that_call_at_once_get_their_own_results(module: GraphModule) -> None:
     arrays = [np.full(spec.shape, 1 + n / 7, spec.dtype) for n in range(4) for spec in module.inputs]
     assert len(arrays) == 4

@@ -12,6 +12,7 @@ import weft
 from weft import relay
 from weft.dialects.support.diagnostics import Diagnostic, UsageError
 from weft.frontend.mlir import parse_mlir
+from weft.runtime import profiler_vm
 
 TEXT = """
 relay.func @main(%n: tensor<i32>, %x: tensor<?xf32>) -> tensor<?xf32> {
@@ -71,6 +72,7 @@ def test_inputs_are_set_before(exe: Any) -> None:
     np.testing.assert_array_equal(machine.run(), 3 * X)
     assert machine.benchmark(repeat=1, number=1).mean > 0
     assert machine.profile(X[:2], func_name="both").steps
+    assert profiler_vm.enabled() and profiler_vm.VirtualMachineProfiler is relay.vm.VirtualMachine
 
 
 def test_parameters_are_bound_and_what_is_wrong_is_named(exe: Any) -> None:
