@@ -181,9 +181,6 @@ class _Recurrent(ABC):
             if (function := FUNCTIONS.get(text.lower())) is None:
                 raise Malformed(f"'{text}' is no activation function; they are {', '.join(FUNCTIONS)}")
             found.append(self._function(text, function, given))
-        for name, values in given.items():
-            if left := list(values):
-                raise Malformed(f"activation_{name} has {len(left)} more values than functions take")
         per = len(self.ACTIVATIONS)
         return [found[start : start + per] for start in range(0, count, per)]
 

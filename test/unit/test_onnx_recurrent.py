@@ -69,6 +69,8 @@ def recurrent(
          | {"activation_alpha": [0.5], "activation_beta": [0.7]}),
         ("GRU", "BLH", {"direction": "bidirectional"}),
         ("GRU", "B", {"linear_before_reset": 1, "activations": ["HardSigmoid", "Elu"], "clip": 0.5}),
+        ("GRU", "B", {"activations": ["LeakyRelu", "Tanh"]}
+         | {"activation_alpha": [0.5, 0.0], "activation_beta": [0.1]}),
         ("LSTM", "BLHCP", {"direction": "bidirectional", "clip": 0.4}),
         ("LSTM", "HC", {"direction": "reverse", "input_forget": 1, "activations": ["Sigmoid", "LeakyRelu", "Relu"]}),
     ],
@@ -90,7 +92,6 @@ def test_it_gives_what_onnx_runtime_gives(operator: str, given: str, attributes:
         ({"activations": ["Softmax"]}, "'Softmax' is no activation function; they are relu, tanh"),
         ({"activations": ["Tanh", "Tanh"]}, "2 activations are named, but there are 1"),
         ({"activations": ["Affine"], "activation_alpha": [1.0]}, "activation_beta has no value for Affine"),
-        ({"activation_alpha": [1.0]}, "activation_alpha has 1 more values than functions take"),
         ({"direction": "backward"}, "attribute 'direction' is 'backward', but must be one of forward, reverse"),
     ],
 )
