@@ -184,7 +184,6 @@ class DynamicCalls:
         if graph.sym_name.data in self.turns and (held or sources):
             raise Diagnostic.at(graph, "is a turn whose extents what it is given decides", hint=give_shapes())
         asked = [(extents.resolved(a), extents.resolved(b)) for a, b in extents.at_most]
-        asked += [(0, dim) for _, _, dim in held]
         asked += [pair for a, b in fixed for pair in ((a, b), (b, a))]
         graph.attributes[SYMBOLS] = ArrayAttr([StringAttr(symbol.name) for symbol in symbols.numbers])
         graph.attributes[SHAPES] = symbols.shapes(arguments)
