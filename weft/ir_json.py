@@ -24,6 +24,7 @@ from .dialects.relay.types import IncompleteType
 from .dialects.relay.weights import bind_resources, check_loaded, missing_resources, packed_weights, resources, unpacked
 from .dialects.support.arguments import checked
 from .dialects.support.diagnostics import Diagnostic, UsageError
+from .dialects.support.hints import is_mapping, is_sequence
 from .dialects.support.nd import as_nd
 from .dialects.te.expr import Const
 from .dialects.te.forms import const
@@ -71,13 +72,12 @@ def _said(node: object) -> dict[str, object]:
     match node:
         case None | str() | bool() | int() | float():
             return {"of": "value", "value": node}
-        case tuple() | list():
-            return {"of": "list", "items": [_said(each) for each in cast("Sequence[object]", node)]}
-        case Mapping():
-            given = cast("Mapping[object, object]", node)
-            if wrong := [key for key in given if not isinstance(key, str)]:
+        case _ if is_sequence(node):
+            return {"of": "list", "items": [_said(each) for each in node]}
+        case _ if is_mapping(node):
+            if wrong := [key for key in node if not isinstance(key, str)]:
                 raise UsageError(f"a dictionary has strings for keys, and not {wrong[0]!r}")
-            return {"of": "dict", "items": {key: _said(each) for key, each in given.items()}}
+            return {"of": "dict", "items": {key: _said(each) for key, each in node.items()}}
         case np.ndarray():
             return {"of": "array", "weights": _packed({_ARRAY: cast("npt.NDArray[np.generic]", node)})}
         case Const():

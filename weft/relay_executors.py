@@ -31,6 +31,7 @@ from .dialects.support.algebraic import ADT
 from .dialects.support.arguments import checked, checked_methods
 from .dialects.support.diagnostics import UsageError, did_you_mean
 from .dialects.support.dtypes import dtype_name, numpy_dtype
+from .dialects.support.hints import is_sequence
 from .dialects.support.nd import as_nd
 from .frontend.relay.binding import bind
 from .frontend.relay.expr import Expr, Function, GlobalVar, Operand, Var, as_value, free_vars
@@ -449,8 +450,8 @@ def leaves(value: object) -> Iterable[NDArray]:
     Raises:
         InputError: it is of a data type.
     """
-    if isinstance(value, tuple | list):
-        for field in cast("Sequence[object]", value):
+    if is_sequence(value):
+        for field in value:
             yield from leaves(field)
     elif isinstance(value, Expr) and isinstance(value, Constant):
         yield value.data

@@ -20,6 +20,7 @@ from .dialects.relay.types import AdtType, ParamType, RefType, bind_params, merg
 from .dialects.support.diagnostics import UsageError
 from .dialects.support.dtypes import dtype_name, numpy_dtype
 from .dialects.support.held import held_as
+from .dialects.support.hints import is_sequence
 from .dialects.support.nd import as_nd
 from .frontend.relay.data import Constructor, ConstructorValue, RefValue, TypeData
 from .frontend.relay.values import Expr
@@ -105,9 +106,8 @@ class Values:
             match value:
                 case ConstructorValue():
                     return list(zip(value.fields, self._field_types(value, type), strict=True))
-                case tuple() | list():
-                    fields = cast("Sequence[object]", value)
-                    return list(zip(fields, _types_of_fields(fields, type), strict=True))
+                case _ if is_sequence(value):
+                    return list(zip(value, _types_of_fields(value, type), strict=True))
                 case _:
                     return ()
 

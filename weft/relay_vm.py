@@ -24,6 +24,7 @@ from .dialects.relay.devices import VirtualDevice
 from .dialects.relay.interpreter import is_first_order
 from .dialects.support.arguments import ArgumentError, checked, checked_methods
 from .dialects.support.diagnostics import UsageError, did_you_mean
+from .dialects.support.hints import is_tuple
 from .dialects.support.nd import NDArray as NamedArray
 from .dialects.support.nd import as_nd
 from .lowering.machine.scoped_target import or_current
@@ -402,8 +403,8 @@ for _name in _of_runtime.NAMES:
 
 def _own(value: object) -> object:
     """An input that whoever set it does not change by writing to an array of NumPy's."""
-    if isinstance(value, tuple):
-        return tuple(map(_own, cast("tuple[object, ...]", value)))
+    if is_tuple(value):
+        return tuple(map(_own, value))
     if isinstance(value, np.ndarray) and not isinstance(value, NamedArray):
         return cast("npt.NDArray[np.generic]", value).copy()
     return value

@@ -37,6 +37,7 @@ from xdsl.utils.exceptions import VerifyException
 from .. import te
 from ..support.diagnostics import Diagnostic, UsageError, did_you_mean
 from ..support.dtypes import is_storage
+from ..support.hints import is_sequence
 from ..support.looks import by_looks
 from ..support.retyping import retype
 from .blocking import PLAIN, Blocks, Wish
@@ -458,7 +459,7 @@ def _infer(op: Operation) -> Sequence[Attribute]:
 
 def is_types(given: object) -> TypeGuard[Sequence[Attribute]]:
     """Whether something is a list of types."""
-    return isinstance(given, list | tuple) and all(isinstance(each, Attribute) for each in cast("list[object]", given))
+    return is_sequence(given) and all(isinstance(each, Attribute) for each in given)
 
 
 def missing_facets(op_type: type[RelayOp]) -> list[str]:

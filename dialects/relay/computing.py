@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import cast
 
 from xdsl.dialects.builtin import TensorType
 from xdsl.utils.exceptions import VerifyException
@@ -11,6 +10,7 @@ from xdsl.utils.exceptions import VerifyException
 from .. import te
 from ..support.advice import give_shapes
 from ..support.diagnostics import Diagnostic
+from ..support.hints import listed
 from ..te.dims import to_text
 from .base import DYNAMIC, RelayOp, Tensor, compatible, flatten_types
 
@@ -66,7 +66,7 @@ def _is_of_symbols(error: Exception, inputs: Sequence[te.Tensor]) -> bool:
 
 
 def _sequence(op: RelayOp, computed: object) -> list[te.Tensor]:
-    given = cast("Sequence[object]", computed) if isinstance(computed, list | tuple) else [computed]
+    given = listed(computed)
     tensors = [each for each in given if isinstance(each, te.Tensor)]
     if len(tensors) != len(given):
         wrong = next(each for each in given if not isinstance(each, te.Tensor))

@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import BFloat16Type, IntegerType, Signedness
 from xdsl.ir import Attribute
 
 from ..support.dtypes import byte_width
+from ..support.hints import is_dict
 
 MAGIC = b"\x93NUMPY"
 
@@ -48,7 +49,7 @@ def _header(start: bytes, text: bytes) -> Header | None:
         fields: object = ast.literal_eval(text[:length].decode("latin1").strip())
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         return None
-    if not isinstance(fields, dict) or cast("dict[object, object]", fields).get("fortran_order") is not False:
+    if not is_dict(fields) or fields.get("fortran_order") is not False:
         return None
     known = cast("dict[str, object]", fields)
     dtype, shape = known.get("descr"), known.get("shape")

@@ -1,9 +1,12 @@
-"""`isa` that works a hint out once. xDSL's looks through it at each question, and makes the constraint of
-`MemRefType[Attribute]` anew."""
+"""Whether something is of a type that has parameters.
+
+`isa` works a hint out once. xDSL's looks through it at each question, and makes the constraint of
+`MemRefType[Attribute]` anew.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from types import UnionType
 from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar, Union, cast, get_args, get_origin
@@ -14,7 +17,7 @@ from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa as _isa
 
 if TYPE_CHECKING:
-    from typing_extensions import TypeForm
+    from typing_extensions import TypeForm, TypeIs
 
 T = TypeVar("T")
 
@@ -54,3 +57,36 @@ def _test(hint: Any) -> Callable[[object], bool]:
 
 def _is_class(hint: object) -> bool:
     return isinstance(hint, type) and get_origin(hint) is None and hint is not Any
+
+
+# What comes from outside may hold anything, which `isinstance` leaves unknown.
+
+
+def is_list(value: object) -> TypeIs[list[object]]:
+    """Whether it is a list."""
+    return isinstance(value, list)
+
+
+def is_tuple(value: object) -> TypeIs[tuple[object, ...]]:
+    """Whether it is a tuple."""
+    return isinstance(value, tuple)
+
+
+def is_sequence(value: object) -> TypeIs[list[object] | tuple[object, ...]]:
+    """Whether it is a list or a tuple."""
+    return isinstance(value, list | tuple)
+
+
+def is_dict(value: object) -> TypeIs[dict[object, object]]:
+    """Whether it is a dictionary."""
+    return isinstance(value, dict)
+
+
+def is_mapping(value: object) -> TypeIs[Mapping[object, object]]:
+    """Whether it is a mapping."""
+    return isinstance(value, Mapping)
+
+
+def listed(value: object) -> Sequence[object]:
+    """What a list or a tuple holds; a list of anything else."""
+    return value if is_sequence(value) else [value]

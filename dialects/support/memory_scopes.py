@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import cast
 
+from .hints import listed
 from .plugins import targets
 
 MEMORIES = ("global", "local", "shared", "warp", "wmma", "mma", "texture", "amx")
@@ -41,7 +42,7 @@ def memories() -> tuple[str, ...]:
 def _installed() -> Iterator[str]:
     """The memories of the kinds that installed packages bring."""
     for _, value in targets():
-        for each in cast("list[object]", value) if isinstance(value, list | tuple) else [value]:
+        for each in listed(value):
             scopes = getattr(each, "scopes", None)
             if isinstance(scopes, Mapping):
                 yield from cast("Mapping[str, str]", scopes)

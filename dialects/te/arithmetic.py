@@ -13,12 +13,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
 from functools import partial, reduce, wraps
-from typing import Any, cast
+from typing import Any
 
 from xdsl.dialects.builtin import i1
 from xdsl.ir import Attribute
 
 from ..support.arguments import ArgumentError, checked
+from ..support.hints import is_mapping, is_sequence
 from ..tir.analyzer import analyzer as engine
 from ..tir.analyzer import equations, functions, iter_forms, narrowing, regions, solve_equations, solve_inequalities
 from ..tir.analyzer.answers import NEG_INF, POS_INF, Infinity, Range
@@ -113,21 +114,21 @@ class _Exchange:
             return integer_form(value)
         if isinstance(value, NodeRange):
             return _form(value)
-        if isinstance(value, tuple | list):
-            return [self.forms(each) for each in cast("list[object]", value)]
-        if isinstance(value, Mapping):
-            return {self.forms(a): self.forms(b) for a, b in cast("Mapping[object, object]", value).items()}
+        if is_sequence(value):
+            return [self.forms(each) for each in value]
+        if is_mapping(value):
+            return {self.forms(a): self.forms(b) for a, b in value.items()}
         return value
 
     def nodes(self, value: Any) -> Any:
         """`value` with a node for each form in it; sets of integers stay what they are."""
         if isinstance(value, IntExpr):
             return written(value, self._type_of(value), self.heard)
-        if isinstance(value, tuple | list):
-            given = [self.nodes(each) for each in cast("list[object]", value)]
+        if is_sequence(value):
+            given = [self.nodes(each) for each in value]
             return tuple(given) if isinstance(value, tuple) else given
-        if isinstance(value, Mapping):
-            return {self.nodes(a): self.nodes(b) for a, b in cast("Mapping[object, object]", value).items()}
+        if is_mapping(value):
+            return {self.nodes(a): self.nodes(b) for a, b in value.items()}
         if isinstance(value, Range):
             return NodeRange(self.nodes(value.min), self.nodes(value.extent))
         if isinstance(value, IntConstraints | IntConstraintsTransform):

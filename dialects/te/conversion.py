@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from numbers import Real
 from typing import cast
 
+from ..support.hints import is_mapping
 from .forms import const
 
 
@@ -22,8 +23,8 @@ def convert(value: object) -> object:
             return const(cast("float", value))
         case str() | bytes():
             return value
-        case Mapping():
-            return {key: convert(each) for key, each in cast("Mapping[object, object]", value).items()}
+        case _ if is_mapping(value):
+            return {key: convert(each) for key, each in value.items()}
         case Sequence():
             return [convert(each) for each in cast("Sequence[object]", value)]
         case _:

@@ -25,7 +25,7 @@ from xdsl.ir.affine import AffineExpr
 from ..support.arguments import ArgumentError, checked
 from ..support.diagnostics import UsageError
 from ..support.dtypes import scalar_type
-from ..support.hints import isa
+from ..support.hints import is_sequence, isa
 from ..tir.analyzer.nodes import Const as Number
 from ..tir.analyzer.nodes import IntExpr
 from . import broadcast as broadcast
@@ -166,12 +166,11 @@ def compute(
     def body(*axes: IterVar, number: int = 0) -> Expr:
         nonlocal count
         value = cast("Callable[..., object]", fcompute)(*axes)
-        if isinstance(value, tuple | list) and value:
-            values = cast("Sequence[object]", value)
-            if any_of(isinstance(each, Fold) for each in values):
-                results.extend(folds_of(values, name))
+        if is_sequence(value) and value:
+            if any_of(isinstance(each, Fold) for each in value):
+                results.extend(folds_of(value, name))
                 return results[0]
-            count, value = len(values), values[number]
+            count, value = len(value), value[number]
         if isinstance(value, bool):
             return literal(value, i1)
         if isinstance(value, int | float):

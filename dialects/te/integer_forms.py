@@ -22,7 +22,7 @@ from xdsl.dialects.builtin import IndexType, IntegerType, Signedness, i1
 from xdsl.ir import Attribute
 
 from ..support.arguments import ArgumentError
-from ..support.hints import isa
+from ..support.hints import is_tuple, isa
 from ..tir.analyzer import IntExpr, maximum, minimum
 from ..tir.analyzer import const as integer
 from ..tir.analyzer import var as variable
@@ -194,8 +194,8 @@ class _Forms:
                 return value
             case Expr():
                 return self._parts(value)
-            case tuple():
-                return tuple(map(self._key, cast("tuple[object, ...]", value)))
+            case _ if is_tuple(value):
+                return tuple(map(self._key, value))
             case float():
                 return value, copysign(1.0, value)  # the zeros are two
             case int() | str() | Attribute() | None:
@@ -256,7 +256,7 @@ def direct_parts(expr: Expr) -> list[Expr]:
     found: list[Expr] = []
     for each in fields(expr):
         value: object = getattr(expr, each.name)
-        values = cast("tuple[object, ...]", value) if isinstance(value, tuple) else (value,)
+        values = value if is_tuple(value) else (value,)
         found += [one for one in values if isinstance(one, Expr)]
     return found
 
@@ -303,10 +303,9 @@ def _replaced_within(let: Let, values: Mapping[Expr, Expr]) -> Expr:
 def _mapped(value: object, function: Inner) -> object:
     if isinstance(value, Expr):
         return function(value)
-    if isinstance(value, tuple):
-        given = cast("tuple[object, ...]", value)
-        new = tuple(_mapped(each, function) for each in given)
-        return given if all(a is b for a, b in zip(new, given, strict=True)) else new
+    if is_tuple(value):
+        new = tuple(_mapped(each, function) for each in value)
+        return value if all(a is b for a, b in zip(new, value, strict=True)) else new
     return value
 
 

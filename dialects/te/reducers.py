@@ -12,6 +12,7 @@ from xdsl.ir import Attribute
 
 from ..support.diagnostics import UsageError
 from ..support.dtypes import dtype_name, scalar_type
+from ..support.hints import is_sequence
 from .evaluate import combined
 from .expr import Const, Expr, ExprLike, IterVar, Slot, all_of, as_expr, const, index, select
 from .expr import cast as convert
@@ -120,7 +121,7 @@ def _combiner(
 
 
 def _as_exprs(given: object, types: Sequence[Attribute], several: bool, what: str) -> tuple[Expr, ...]:
-    values = list(cast("Sequence[object]", given)) if several and isinstance(given, tuple | list) else [given]
+    values = list(given) if several and is_sequence(given) else [given]
     if len(values) != len(types):
         raise UsageError(f"{what} gives {len(values)} values for {len(types)} results")
     made: list[Expr] = []

@@ -24,6 +24,7 @@ from typing import TypeAlias, cast
 
 from ..support.arguments import checked
 from ..support.diagnostics import UsageError
+from ..support.hints import is_sequence
 from ..tir.analyzer.nodes import Const as Integer
 from ..tir.nodes.buffers import Buffer, decl_buffer
 from ..tir.nodes.expressions import Call
@@ -245,7 +246,7 @@ def decl_tensor_intrin(
         result = cast("WayOfNumbers", fcompute)(buffers[:-1], buffers[-1:], numbers)
     else:
         result = cast("Way", fcompute)(buffers[:-1], buffers[-1:])
-    several = cast("Sequence[object]", result) if isinstance(result, tuple | list) else (result,)
+    several = result if is_sequence(result) else (result,)
     if len(several) not in (1, 3):
         raise UsageError(f"te: the intrinsic '{name}' is one statement, or three of a reduction, not {len(several)}")
     statements = [None if each is None else _statement(each, name) for each in several]

@@ -18,6 +18,7 @@ from ...dialects.relay.core import ConstantOp, TupleGetOp, TupleOp
 from ...dialects.relay.decomposition import Emit
 from ...dialects.support.advice import give_shapes
 from ...dialects.support.dtypes import dtype_name, numpy_dtype
+from ...dialects.support.hints import is_list
 from ...dialects.te.dims import quotient
 from .errors import Malformed, Unsupported
 
@@ -203,11 +204,10 @@ class Node:
                 return _text(name, value)
             case bool() | int() | float():
                 return value
-            case list():
-                numbers = cast("list[object]", value)
-                if not all(isinstance(number, int | float) for number in numbers):
+            case _ if is_list(value):
+                if not all(isinstance(number, int | float) for number in value):
                     raise Unsupported(f"attribute '{name}' holds other things than numbers")
-                return cast("list[float]", numbers)
+                return cast("list[float]", value)
             case _:
                 raise Unsupported(f"attribute '{name}' is neither a number, numbers, nor a string")
 

@@ -13,7 +13,7 @@ They are looked for when a model has an operator that Weft does not know; what W
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import cache
 from typing import TypeGuard, cast
 
@@ -23,6 +23,7 @@ from xdsl.irdl import OptOperandDef
 from ...dialects.relay import Relay
 from ...dialects.relay.base import RelayOp
 from ...dialects.support.diagnostics import InternalError
+from ...dialects.support.hints import is_mapping, listed
 from ...dialects.support.plugins import importers, installed_universes, loaded, note_change, warn, warn_of_taken
 from . import (
     drawing,
@@ -137,10 +138,10 @@ def _from_plugins() -> dict[str, Versions]:
             if (dialect := loaded(f"dialect '{name}'", factory)) is not None:
                 found |= named_by_classes(dialect.operations)
     for title, value in importers():
-        if not isinstance(value, Mapping):
+        if not is_mapping(value):
             warn(title, f"it is {type(value).__name__}, and no mapping of operators to converters")
             continue
-        for name, versions in cast("Mapping[object, object]", value).items():
+        for name, versions in value.items():
             if isinstance(name, str) and _are_versions(versions):
                 found[name] = versions
             else:
@@ -151,9 +152,8 @@ def _from_plugins() -> dict[str, Versions]:
 
 
 def _are_versions(versions: object) -> TypeGuard[Versions]:
-    return isinstance(versions, Mapping) and all(
-        isinstance(since, int) and callable(convert)
-        for since, convert in cast("Mapping[object, object]", versions).items()
+    return is_mapping(versions) and all(
+        isinstance(since, int) and callable(convert) for since, convert in versions.items()
     )
 
 
@@ -175,7 +175,7 @@ def outputs_of(convert: Converter, node: Node) -> Outputs:
     """
     outputs = convert(node)
     found = cast("object", outputs)  # what is annotated, a plug-in may not have kept to
-    values = cast("list[object]", found) if isinstance(found, list | tuple) else [found]
+    values = listed(found)
     if found is not None and all(value is None or isinstance(value, SSAValue) for value in values):
         return outputs
     name = f"{convert.__module__}.{getattr(convert, '__qualname__', type(convert).__name__)}"

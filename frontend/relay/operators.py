@@ -23,6 +23,7 @@ from ...dialects.relay.types import is_complete
 from ...dialects.support.blame import notes_of
 from ...dialects.support.diagnostics import UsageError, did_you_mean
 from ...dialects.support.dtypes import dtype_name
+from ...dialects.support.hints import is_sequence
 from .expr import Expr, Operand, as_value
 from .op_class import Op, definitions, operator_classes
 from .signatures import CallForm, call_forms
@@ -243,8 +244,8 @@ def _property(op_type: type[RelayOp], name: str, definition: PropertyDef, given:
 def _flatten(values: Sequence[object]) -> list[object]:
     flat: list[object] = []
     for value in values:
-        if isinstance(value, list | tuple):
-            flat.extend(_flatten(cast("Sequence[object]", value)))
+        if is_sequence(value):
+            flat.extend(_flatten(value))
         else:
             flat.append(value)
     return flat

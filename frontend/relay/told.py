@@ -16,6 +16,7 @@ import numpy as np
 from ...dialects.relay.base import as_attribute
 from ...dialects.relay.core import ConstantOp
 from ...dialects.support.diagnostics import UsageError
+from ...dialects.support.hints import is_sequence
 from .expr import Expr, const
 from .operators import Operator, operator, operator_classes
 from .told_shapes import resolved
@@ -91,8 +92,8 @@ def rebound(make: Operator, call: Callable[[inspect.BoundArguments], Expr]) -> O
 
 def number_of(value: object) -> object:
     """What a constant holds, as Python's numbers; all else as it is."""
-    if isinstance(value, list | tuple):
-        return [number_of(each) for each in cast("Sequence[object]", value)]
+    if is_sequence(value):
+        return [number_of(each) for each in value]
     if (
         isinstance(value, Expr)
         and isinstance(op := value.value.owner, ConstantOp)
@@ -104,8 +105,8 @@ def number_of(value: object) -> object:
 
 def _is_open(value: object) -> bool:
     """Whether a value is known only when it runs."""
-    if isinstance(value, list | tuple):
-        return any(map(_is_open, cast("Sequence[object]", value)))
+    if is_sequence(value):
+        return any(map(_is_open, value))
     return isinstance(value, Expr)
 
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import TypeAlias, cast
 
 from ...dialects.support.diagnostics import UsageError, did_you_mean
+from ...dialects.support.hints import is_sequence
 from .target_kinds import COMPOSITE, TargetKind, kind_named, tags
 
 Options: TypeAlias = dict[str, object]
@@ -101,8 +102,8 @@ def read_object(given: Mapping[str, object]) -> tuple[TargetKind, Options]:
             raise TargetError(f"unknown target option '{option}'; options are {listed}", hint=hint)
         if option == "host":
             options[option] = value
-        elif isinstance(value, list | tuple):
-            options[option] = ",".join(map(str, cast("list[object]", value)))
+        elif is_sequence(value):
+            options[option] = ",".join(map(str, value))
         elif isinstance(value, str | int) and not isinstance(value, bool):
             options[option] = str(value)
         else:

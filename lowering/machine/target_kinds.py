@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 from ...dialects.support import memory_scopes
 from ...dialects.support.arguments import checked, checked_methods
 from ...dialects.support.diagnostics import UsageError, did_you_mean
+from ...dialects.support.hints import listed
 from ...dialects.support.plugins import note_change, warn
 from ...dialects.support.plugins import targets as installed_targets
 
@@ -296,7 +297,7 @@ def _known() -> _Registry:
         return _REGISTRY
     _REGISTRY.asked = True
     for title, value in installed_targets():
-        for each in cast("list[object]", value) if isinstance(value, list | tuple) else [value]:
+        for each in listed(value):
             try:
                 if isinstance(each, TargetKind):
                     _add_kind(each)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TypeAlias, cast
+from typing import TypeAlias
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
@@ -23,7 +23,7 @@ from xdsl.utils.exceptions import VerifyException
 from ...dialects import te
 from ...dialects.support.arguments import checked
 from ...dialects.support.diagnostics import UsageError
-from ...dialects.support.hints import isa
+from ...dialects.support.hints import is_sequence, isa
 from ...dialects.support.name_hints import name_hint
 from ...dialects.support.python_values import attribute_of
 from ...dialects.te.tensor import TensorOp, check_reads
@@ -75,8 +75,8 @@ def _say_attrs(function: PrimFuncOp, blocks: Mapping[te.Tensor, BlockOp], passed
     for tensor, block in blocks.items():
         assert tensor.producer is not None
         for key, value in tensor.producer.attrs.items():
-            if key == LAYOUT_FREE_PLACEHOLDERS and isinstance(value, list | tuple):
-                tensors = cast("Sequence[object]", value)
+            if key == LAYOUT_FREE_PLACEHOLDERS and is_sequence(value):
+                tensors = value
                 free |= {passed.index(each) for each in tensors if each in passed}
                 value = [each for each in tensors if each not in passed]
                 if not value:
@@ -93,8 +93,8 @@ def _say_attrs(function: PrimFuncOp, blocks: Mapping[te.Tensor, BlockOp], passed
 
 def _named(value: object) -> object:
     """A value with the names of tensors for them."""
-    if isinstance(value, list | tuple):
-        return [_named(each) for each in cast("Sequence[object]", value)]
+    if is_sequence(value):
+        return [_named(each) for each in value]
     return value.name if isinstance(value, te.Tensor) else value
 
 

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
-from typing import cast
 from weakref import WeakKeyDictionary
 
 from ...dialects import te
 from ...dialects.support.arguments import checked
 from ...dialects.support.diagnostics import UsageError
+from ...dialects.support.hints import is_tuple
 from ...dialects.tir.core import PrimFuncOp
 from ...dialects.tir.nodes import tree as tree  # functions are trees of nodes, too
 from ...dialects.tir.nodes.buffers import Buffer
@@ -86,6 +86,6 @@ def _buffers_of(body: Stmt) -> list[Buffer]:
             value = pending.pop()
             if isinstance(value, Buffer):
                 found[value] = None
-            elif isinstance(value, tuple):
-                pending += cast("tuple[object, ...]", value)
+            elif is_tuple(value):
+                pending += value
     return list(found)

@@ -17,7 +17,7 @@ from xdsl.utils.hints import type_repr
 
 from ...dialects.support.arguments import checked
 from ...dialects.support.diagnostics import did_you_mean
-from ...dialects.support.hints import isa
+from ...dialects.support.hints import is_list, isa
 from .errors import ConfigError
 from .registry import canonical_name, get_pass_type, own_passes
 
@@ -132,8 +132,8 @@ def _convert(option: ConfigOption, key: str, given: object) -> object:
 
 def _plain(given: object, option: ConfigOption) -> object:
     """A list does for a tuple, a whole number for a real one."""
-    if isinstance(given, list):
-        return tuple(cast("list[object]", given))
+    if is_list(given):
+        return tuple(given)
     return float(given) if option.type is float and type(given) is int else given
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import cast
 
 from ..dialects.support.diagnostics import UsageError
+from ..dialects.support.hints import is_sequence
 from ..dialects.support.packed import get_global_func
 from ..dialects.tir.core import BlockOp, OuterBlockOp
 from ..transforms.tir.scheduling.handles import BlockRV
@@ -49,7 +50,7 @@ class ApplyCustomRule(ScheduleRule):
             known = " or ".join(f"'{each}'" for each in names) or "a target, of which it has not been told"
             raise UsageError(f"the rule '{name}' of a block is not registered for {known}")
         given = cast(object, found(sch, block))
-        designs = list(cast("list[object]", given)) if isinstance(given, list | tuple) else [given]
+        designs = list(given) if is_sequence(given) else [given]
         if not all(isinstance(each, Schedule) for each in designs):
             raise UsageError(f"the rule '{name}' gives schedules, and not {given!r}")
         return cast("list[Schedule]", designs)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import cast
 
 from xdsl.ir import SSAValue
@@ -11,6 +11,7 @@ from ..dialects import te
 from ..dialects.relay.base import Fusion, RelayOp, fusion_pattern
 from ..dialects.relay.core import FuncOp
 from ..dialects.support.diagnostics import UsageError
+from ..dialects.support.hints import is_sequence
 from ..dialects.te.tags import BROADCAST, COMM_REDUCE, ELEMWISE, INJECTIVE, current_tag, tagged
 from ..frontend import relay
 from ..frontend.relay.namespace import find
@@ -68,8 +69,8 @@ def _in_relay(value: object, taken: dict[te.Tensor, Var]) -> object:
                 shape = [dim if isinstance(dim, int) else relay.Any() for dim in value.dims]
                 taken[value] = relay.var(value.name, shape=shape, dtype=value.dtype)
             return taken[value]
-        case tuple() | list():
-            items = [_in_relay(each, taken) for each in cast("Sequence[object]", value)]
+        case _ if is_sequence(value):
+            items = [_in_relay(each, taken) for each in value]
             return tuple(items) if isinstance(value, tuple) else items
         case Mapping():
             raise UsageError("topi: operators take tensors, numbers and sequences of these, and no mapping")

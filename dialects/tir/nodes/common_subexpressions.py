@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import fields, is_dataclass
 from heapq import heappop, heappush
-from typing import cast
 
 from ...support.arguments import ArgumentError, checked
+from ...support.hints import is_tuple
 from ...te.expr import Expr, IterVar, Slot, Var
 from ...te.integer_forms import direct_parts, does_more
 from ...te.tensor import Read
@@ -113,8 +113,8 @@ class _Numbers:
         match value:
             case Expr():
                 return "part", self._known[value]
-            case tuple():
-                return tuple(map(self._in, cast("tuple[object, ...]", value)))
+            case _ if is_tuple(value):
+                return tuple(map(self._in, value))
             case float():
                 return value.hex()  # the zeros are two
             case Hashable():

@@ -20,7 +20,7 @@ from xdsl.dialects.builtin import VectorType
 from xdsl.ir import Attribute
 
 from ...support.arguments import checked
-from ...support.hints import isa
+from ...support.hints import is_mapping, is_sequence, isa
 from ...te.expr import Binary, Cast, Const, Expr, IterVar, Slot, Var, index
 from ...te.integer_forms import bits_of, direct_parts, integer_form, is_integer
 from ...te.let import Let
@@ -84,11 +84,10 @@ def are_nodes(lhs: object, rhs: object) -> bool:
 
 
 def _is_node(value: object) -> bool:
-    if isinstance(value, tuple | list):
-        return all(map(_is_node, cast("Sequence[object]", value)))
-    if isinstance(value, Mapping):
-        items = cast("Mapping[object, object]", value)
-        return all(isinstance(key, str) and _is_node(each) for key, each in items.items())
+    if is_sequence(value):
+        return all(map(_is_node, value))
+    if is_mapping(value):
+        return all(isinstance(key, str) and _is_node(each) for key, each in value.items())
     if isinstance(value, np.ndarray):
         return True
     return isinstance(value, Expr | IntExpr | IterMapExpr | IterMark | Stmt | Buffer | BufferRegion | int | float | str)
@@ -213,8 +212,8 @@ class Forms:
                 return ("buffer", self._variable(value.data), value.type, value.scope(), self.of(parts))
             case BufferRegion(buffer, region):
                 return ("region", self.of(buffer), tuple((self.of(each.min), self.of(each.extent)) for each in region))
-            case tuple() | list():
-                return tuple(map(self.of, cast("Sequence[object]", value)))
+            case _ if is_sequence(value):
+                return tuple(map(self.of, value))
             case Mapping():
                 items = cast("Mapping[str, object]", value)
                 return ("map", *((name, self.of(items[name])) for name in sorted(items)))

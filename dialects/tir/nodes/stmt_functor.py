@@ -15,6 +15,7 @@ from typing import TypeAlias, TypeVar, cast
 
 from ...support.arguments import checked
 from ...support.diagnostics import UsageError
+from ...support.hints import is_tuple
 from ...te.expr import Binary, Const, Dim, Equality, Expr, IterVar, Select, Slot, Unary, as_expr, binary
 from ...te.expr import Var as Extent
 from ...te.integer_forms import map_operands
@@ -43,7 +44,7 @@ def parts_of(node: Node) -> list[Node]:
     for each in fields(node):
         if each.name not in _DEFINED:
             value: object = getattr(node, each.name)
-            for one in cast("tuple[object, ...]", value) if isinstance(value, tuple) else (value,):
+            for one in value if is_tuple(value) else (value,):
                 if isinstance(one, Stmt | Expr):
                     found.append(one)
     if isinstance(node, Block):  # its init comes before its body
@@ -170,10 +171,9 @@ def with_parts(node: N, function: Callable[[Node], Node]) -> N:
 def _changed(value: object, function: Callable[[Node], Node]) -> object:
     if isinstance(value, Stmt | Expr):
         return function(value)
-    if isinstance(value, tuple):
-        given = cast("tuple[object, ...]", value)
-        new = tuple(_changed(each, function) for each in given)
-        return given if all(a is b for a, b in zip(new, given, strict=True)) else new
+    if is_tuple(value):
+        new = tuple(_changed(each, function) for each in value)
+        return value if all(a is b for a, b in zip(new, value, strict=True)) else new
     return value
 
 
@@ -295,9 +295,8 @@ class Substitution:
             case BufferRegion(buffer, region):
                 new = self.buffer(buffer), cast("tuple[Range, ...]", self._value(region))
                 return value if new[0] is buffer and new[1] is region else BufferRegion(*new)
-            case tuple():
-                given = cast("tuple[object, ...]", value)
-                made = tuple(map(self._value, given))
-                return given if all(a is b for a, b in zip(made, given, strict=True)) else made
+            case _ if is_tuple(value):
+                made = tuple(map(self._value, value))
+                return value if all(a is b for a, b in zip(made, value, strict=True)) else made
             case _:
                 return value

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from typing import cast
 
 from xdsl.ir import Attribute
 from xdsl.utils.exceptions import ParseError
 
+from ...support.hints import is_dict
 from ...support.python_values import attribute_of
 from .attributes import attribute_from_text
 from .scope import Buffer, Handle, NotStatic, Scope
@@ -105,10 +105,10 @@ def attributes_of(scope: Scope, node: ast.expr) -> dict[str, Attribute]:
         Diagnostic: it is none, or a value has no attribute.
     """
     found = literal(scope, node)
-    if not isinstance(found, dict):
+    if not is_dict(found):
         raise scope.source.error(node, "a dictionary of names and values is wanted here")
     made: dict[str, Attribute] = {}
-    for name, value in cast("dict[object, object]", found).items():
+    for name, value in found.items():
         try:
             made[str(name)] = attribute_of(value)
         except TypeError as error:

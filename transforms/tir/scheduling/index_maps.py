@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TypeAlias, cast
+from collections.abc import Callable
+from typing import TypeAlias
 
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
 
 from ....dialects.support.arguments import ArgumentError
+from ....dialects.support.hints import listed
 from ....dialects.tir.analyzer.convert import dim, to_affine
 from ....dialects.tir.analyzer.index_map import IndexMap as OwnMap
 from ....dialects.tir.analyzer.index_map import call_with_indices, is_affine
@@ -69,7 +70,7 @@ def layout_of(map: IndexMap, rank: int) -> tuple[AffineMap, list[int]]:
         raise ScheduleError(f"the index map does not take {rank} indices: {error}") from error
     results: list[AffineExpr] = []
     separators: list[int] = []
-    for item in cast("Sequence[object]", given if isinstance(given, list | tuple) else [given]):
+    for item in listed(given):
         if item is OwnMap.AXIS_SEPARATOR:
             separators.append(len(results))
             continue

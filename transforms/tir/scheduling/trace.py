@@ -20,6 +20,7 @@ from ....dialects.schedule.core import SequenceOp
 from ....dialects.schedule.queries import EnterPostprocOp
 from ....dialects.support.arguments import checked_methods
 from ....dialects.support.diagnostics import Note, UsageError
+from ....dialects.support.hints import is_list
 from ..schedule.errors import ScheduleError
 from .handles import HANDLES, Handle, handle_of
 from .instruction import Instruction, InstructionKind
@@ -139,8 +140,8 @@ class Trace:
         kept = self._insts(remove_postproc)
 
         def named(value: object) -> Json:
-            if isinstance(value, list):
-                return [named(each) for each in cast("list[object]", value)]
+            if is_list(value):
+                return [named(each) for each in value]
             return names[value.value] if isinstance(value, Handle) else json_of(value)
 
         insts: list[Json] = [

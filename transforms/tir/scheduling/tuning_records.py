@@ -21,6 +21,7 @@ from typing import TypeAlias, cast
 
 from ....dialects.support.diagnostics import Diagnostic, Place, UsageError
 from ....dialects.support.files import check_place
+from ....dialects.support.hints import is_list
 
 FORMAT = 1
 _HEAD = '{"format": '
@@ -228,9 +229,9 @@ def _is_needed(field: Field[object]) -> bool:
 
 
 def _list(value: object, name: str) -> Sequence[object]:
-    if not isinstance(value, list):
+    if not is_list(value):
         raise TypeError(f"'{name}' is no list")
-    return cast("list[object]", value)
+    return value
 
 
 def _number(value: object, name: str) -> float:

@@ -13,6 +13,7 @@ from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineExpr, A
 
 from ....dialects.support.diagnostics import UsageError
 from ....dialects.support.dtypes import dtype_name, scalar_type
+from ....dialects.support.hints import is_dict, is_sequence
 from ....dialects.support.python_values import value_of
 from ....dialects.tir.script.attributes import attribute_from_text
 
@@ -32,10 +33,10 @@ def json_of(value: object, quoted: bool = True) -> Json:
             return value
         case str():
             return f'"{value}"' if quoted or value.startswith(('"', MLIR, TYPE)) else value
-        case list() | tuple():
-            return [json_of(each, quoted) for each in cast("Sequence[object]", value)]
-        case dict():
-            return {str(name): json_of(each, quoted) for name, each in cast("dict[object, object]", value).items()}
+        case _ if is_sequence(value):
+            return [json_of(each, quoted) for each in value]
+        case _ if is_dict(value):
+            return {str(name): json_of(each, quoted) for name, each in value.items()}
         case AffineMap():
             return f"{MLIR}{AffineMapAttr(value)}"
         case Attribute() if isinstance(value, TypeAttribute):
@@ -85,8 +86,8 @@ def python_of(value: object) -> str:
             return '"' + value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
         case list() | tuple():
             return f"[{', '.join(map(python_of, cast('Sequence[object]', value)))}]"
-        case dict():
-            items = cast("dict[object, object]", value).items()
+        case _ if is_dict(value):
+            items = value.items()
             return "{" + ", ".join(f"{python_of(name)}: {python_of(each)}" for name, each in items) + "}"
         case _:
             return str(value)
