@@ -145,3 +145,45 @@ def f(A: T.Buffer((16,), "float32"), B: T.Buffer((16,), "float32")):
 """
     )
     T.assert_structural_equal(function, expected)
+
+
+def test_a_type_may_be_given_by_its_name_behind_what_is_reinterpreted() -> None:
+    text = """
+@T.prim_func
+def f(A: T.Buffer((4,), "float32"), B: T.Buffer((4,), "int32")):
+    for i in range(4):
+        B[i] = T.reinterpret(A[i], dtype="int32")
+"""
+    first = T.from_source(text.replace('A[i], dtype="int32"', '"int32", A[i]'))
+    T.assert_structural_equal(T.from_source(text), first)
+    with pytest.raises(Diagnostic, match="given dtype twice"):
+        T.from_source(text.replace('A[i], dtype="int32"', '"int32", A[i], dtype="int32"'))
+
+
+def test_a_part_may_be_of_a_buffer_whose_extents_are_sizes() -> None:
+    text = """
+@T.prim_func
+def f(a: T.handle, b: T.handle, n: T.int32, m: T.int32):
+    A = T.match_buffer(a, (n * m, m), "float32")
+    B = T.match_buffer(b, (n, 8), "float32")
+    for i in range(n):
+        with T.block("part"):
+            vi = T.axis.spatial(n, i)
+            T.reads()
+            T.writes(A[vi * m : vi * m + m, 0:m])
+            P = T.match_buffer(A[vi * m : vi * m + m, 0:m], (m, m), "float32", offset_factor=1)
+            for j, k in T.grid(m, m):
+                P[j, k] = T.float32(1)
+    for i in range(n):
+        with T.block("row"):
+            vi = T.axis.spatial(n, i)
+            T.writes(B[vi, 0:8])
+            Q = T.match_buffer(B[vi, 0:8], (8,), "float32")
+            T.evaluate(T.call_extern("fill", Q.data, Q.elem_offset, Q.strides[0], dtype="int32"))
+"""
+    found = T.from_source(text)
+    part = 'P = T.match_buffer(A[vi * m : vi * m + m, 0:m], (m, m), "float32", offset_factor=1)'
+    T.assert_structural_equal(found, T.from_source(text.replace(part, "").replace("P[j, k]", "A[vi * m + j, k]")))
+    assert 'T.call_extern("int32", "fill", B.access_ptr("rw")' in found.script()
+    with pytest.raises(Diagnostic, match="known only when the function is called"):
+        T.from_source(text.replace("Q.strides[0]", "A.strides[0]"))

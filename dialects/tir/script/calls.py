@@ -67,7 +67,11 @@ def call(at: Expressions, node: ast.Call, word: str | None) -> Term:
     if stated is not None and not found.is_variadic:
         without = ast.Call(node.func, node.args, [k for k in node.keywords if k is not stated])
         return _stated(at, call(at, ast.copy_location(without, node), word), stated.value, word)
-    arguments = dict(zip(found.parameters, node.args, strict=False))
+    named = {keyword.arg for keyword in node.keywords} & {"dtype"}  # the others keep their order beside it, as in TVM
+    places = [each for each in found.parameters if each not in named]
+    if len(places) < len(node.args) == len(found.parameters):
+        raise error(node, f"T.{word} is given dtype twice")
+    arguments = dict(zip(places, node.args, strict=False))
     if len(node.args) > len(found.parameters) and not found.is_variadic:
         raise error(node, f"T.{word} takes {', '.join(found.parameters) or 'nothing'}: {len(node.args)} are given")
     for keyword in () if found.is_variadic else node.keywords:

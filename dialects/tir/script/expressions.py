@@ -22,7 +22,6 @@ from ...support.hints import isa
 from ...support.interned import index
 from ...te.expr import Const
 from ..affine import Range
-from ..buffers import shape_of
 from ..checks import CheckOp
 from ..float_flags import NONE
 from ..integers import value_range
@@ -198,7 +197,7 @@ class Expressions:
 
     def _stride(self, buffer: Buffer, node: ast.Subscript) -> Term:
         """How many elements neighbours along a dimension lie apart."""
-        strides = dense_strides(shape_of(buffer.ssa))
+        strides = dense_strides(buffer.extents)
         try:
             number = self.scope.static(node.slice)
         except NotStatic:

@@ -18,7 +18,6 @@ from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 from ...support.dtypes import dtype_name
 from ...support.unique_names import free_name
 from ..affine import simplify
-from ..buffers import shape_of
 from ..loops import ForOp
 from ..symbols import Extent
 from .arguments import Arguments
@@ -251,7 +250,7 @@ def _as_it_lies(scope: Scope, call: ast.Call, buffer: Buffer) -> ast.Call:
     node = arguments.given.get("strides")
     if not isinstance(node, ast.List | ast.Tuple) or not node.elts:
         return call
-    dense = dense_strides(shape_of(buffer.ssa))
+    dense = dense_strides(buffer.extents)
     for each, stride in zip(node.elts[::-1], dense[::-1], strict=False):
         named = isinstance(each, ast.Name) and each.id in scope.layouts
         if not named and (stride is None or arguments.literal(each) != stride):
@@ -265,7 +264,7 @@ def _as_it_lies(scope: Scope, call: ast.Call, buffer: Buffer) -> ast.Call:
 
 def _layout(buffer: Buffer, starts: Sequence[ast.expr], shape: Sequence[Extent]) -> _Layout:
     """Where a part of extents `shape` that begins at `starts` lies."""
-    dense = dense_strides(shape_of(buffer.ssa))
+    dense = dense_strides(buffer.extents)
     strides = [None if each is None else ast.Constant(each) for each in dense]
     offset: ast.expr | None = ast.Constant(0)
     for start, stride in zip(starts, dense, strict=True):

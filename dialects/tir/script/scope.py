@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 import numpy as np
-from xdsl.dialects.builtin import IntegerType, MemRefType
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerType, MemRefType
 from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineExpr
 
@@ -56,6 +56,11 @@ class Buffer:
     @property
     def type(self) -> MemRefType[Attribute]:
         return memref_of(self.ssa)
+
+    @property
+    def extents(self) -> list[int | None]:
+        """Its extents; `None` for those that depend on sizes."""
+        return [None if extent == DYNAMIC_INDEX else extent for extent in self.type.get_shape()]
 
 
 @dataclass(frozen=True)
