@@ -4,7 +4,8 @@ Each nest is a kernel: its loops that are bound to `blockIdx` and `threadIdx` be
 all other loops and the blocks what they are on a processor (`convert-tir-to-loops`). The host launches one after the
 other.
 
-* Buffers of scope `shared` become globals in address space 3, one for each block of threads.
+* Buffers of scope `shared` become globals in address space 3, one for each block of threads, as large as what is alive
+  of them at one time.
 * Buffers of scope `local` are each thread's own.
 * Those of scope `global` that the function allocates are arguments, for whoever calls to place.
 * `tir.storage_sync` becomes `gpu.barrier`.
@@ -55,8 +56,9 @@ from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
 from ...dialects.rt.checks import RecordType
 from ...dialects.support.diagnostics import Diagnostic
-from ...dialects.support.interned import index
+from ...dialects.support.interned import flat_memref, index
 from ...dialects.support.vector_unit import VectorUnit
+from ...dialects.tir.affine import substitute
 from ...dialects.tir.buffers import shape_of
 from ...dialects.tir.core import AllocBufferOp, ForOp, PrimFuncOp, Scope, blocks_under, memref_of
 from ...dialects.tir.legality.reductions import shared_reductions
@@ -65,6 +67,7 @@ from ...dialects.tir.symbols import is_symbol
 from ...dialects.tir.thread_axes import SHARED, is_shared
 from ...transforms.infra import ModulePass
 from ...transforms.tir.analysis.launches import Launch, known_shape, launch_of, own_buffers
+from ...transforms.tir.compact_buffer_allocation import room_needed
 from ..check_sites import CHECKS, Checked, checks_of, described
 from ..loops_to_llvm.gpu import BLOCK_SIZE, GPU_KERNEL
 from ..loops_to_llvm.types import SHARED_SPACE
@@ -79,7 +82,7 @@ from ..tir_to_loops.convert_tir_to_loops import (
     shapes_of_workspaces,
     take_out_inits,
 )
-from ..tir_to_loops.flat_buffers import FlatBuffer, alignments_of, flat_type, room_of
+from ..tir_to_loops.flat_buffers import FlatBuffer, alignments_of, elements_of, flat_type, room_of, row_major_strides
 from ..tir_to_loops.index_values import IndexBuilder
 from .thread_loops import ThreadLoopEmitter
 
@@ -202,8 +205,12 @@ class _Kernel:
         return [*globals, kernel]
 
     def _shared(self, alloc: AllocBufferOp, number: int, at: IndexBuilder) -> tuple[Operation, FlatBuffer]:
-        known_shape(alloc)
-        flat = flat_type(alloc.buffer)
+        still, region = room_needed(alloc)
+        extents = [extent for _, extent in region if isinstance(extent, int)]
+        if len(extents) != len(region):
+            known_shape(alloc)  # refuses it
+        apart = alignments_of(alloc.buffer)
+        flat = flat_memref(memref_of(alloc.buffer).element_type, elements_of(extents, apart))
         type = MemRefType(flat.element_type, [prod(flat.get_shape())], NoneAttr(), SPACE)
         name = f"{self.name}_shared_{number}"
         made = memref.GlobalOp.get(
@@ -214,4 +221,6 @@ class _Kernel:
         memory = at.emit(memref.MemorySpaceCastOp(whole, flat))
         memory.name_hint = alloc.buffer.name_hint
         assert memref_of(memory) == flat
-        return made, FlatBuffer.whole(memory, shape_of(alloc.buffer), alignments_of(alloc.buffer))
+        dims = [at.dim(loop.var) for loop in still]
+        offsets = tuple(substitute(offset, dims) for offset, _ in region)
+        return made, FlatBuffer(memory, row_major_strides(extents, apart), offsets)

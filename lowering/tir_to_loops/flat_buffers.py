@@ -53,10 +53,10 @@ def flat_type(buffer: SSAValue) -> MemRefType[Attribute]:
     type = memref_of(buffer)
     if not (apart := alignments_of(buffer)):
         return flatten_type(type)
-    return flat_memref(type.element_type, _room(type.get_shape(), apart))
+    return flat_memref(type.element_type, elements_of(type.get_shape(), apart))
 
 
-def _room(shape: Sequence[int], apart: Mapping[int, Alignment]) -> int:
+def elements_of(shape: Sequence[int], apart: Mapping[int, Alignment]) -> int:
     """The elements from the first to after the last, and between them."""
     (stride, *_) = (*row_major_strides(shape, apart), 1)
     assert isinstance(stride, int)
@@ -184,7 +184,7 @@ class Room:
         """The buffer in memory on the stack, of which every call has its own."""
         apart = alignments_of(self.alloc.buffer)
         known = [extent for extent in self.shape if isinstance(extent, int)]
-        type = MemRefType[Attribute](memref_of(self.alloc.buffer).element_type, [_room(known, apart)])
+        type = MemRefType[Attribute](memref_of(self.alloc.buffer).element_type, [elements_of(known, apart)])
         memory = memref.AllocaOp.get(type.element_type, 64, type.get_shape())
         memory.memref.name_hint = self.alloc.buffer.name_hint
         at.insert(memory)

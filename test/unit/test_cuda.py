@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 from cuda_emulation import Emulator, needs_compiler
-from tiled_product import TILED
+from tiled_product import CACHED, TILED
 from tvmscript_texts import function
 
 import weft
@@ -240,6 +240,43 @@ def test_threads_share_memory_and_wait(driver: Emulator, tmp_path: Path, backwar
     driver.shuffle(False)
     told = driver.told()
     assert "launch matmul_kernel_kernel_0 (2, 2, 1) (4, 4, 1)" in told and told[-1] == "synchronize"
+
+
+@needs_compiler
+@pytest.mark.parametrize("backwards", [False, True])
+def test_threads_share_as_much_memory_as_is_alive_at_one_time(driver: Emulator, backwards: bool) -> None:
+    mod = weft.build(function(CACHED), target="cuda -max_shared_memory_per_block=128")
+    assert re.findall(r"\.shared \.align \d+ \.b8 \w+\[(\d+)\]", mod.get_source()) == ["64", "64"]
+    driver.register(mod["matmul"].executable.ir)
+    driver.shuffle(backwards)
+    a, b = np.random.default_rng(0).standard_normal((2, 8, 8)).astype(np.float32)
+    c = np.zeros((8, 8), np.float32)
+    mod["matmul"](a, b, c)
+    driver.shuffle(False)
+    np.testing.assert_allclose(c, a @ b, rtol=1e-5, atol=1e-6)
+    with pytest.raises(Diagnostic, match="share 128 bytes, and the target has 127"):
+        weft.build(function(CACHED), target="cuda -max_shared_memory_per_block=127")
+
+
+def test_a_product_of_any_size_is_scheduled_with_tiles_in_shared_memory() -> None:
+    x, y = te.placeholder((1024, 1024), name="x"), te.placeholder((1024, 1024), name="y")
+    r = te.reduce_axis((0, 1024), "r")
+    z = te.compute((1024, 1024), lambda i, j: te.sum(x[i, r] * y[r, j], axis=r), name="z")
+    s = weft.tir.Schedule(te.create_prim_func([x, y, z]))
+    block = s.get_block("z")
+    i, j, k = s.get_loops(block)
+    (bi, ti), (bj, tj), (ko, ki) = s.split(i, [None, 32]), s.split(j, [None, 32]), s.split(k, [None, 32])
+    s.reorder(bi, bj, ti, tj, ko, ki)
+    for loop, thread in ((bi, "blockIdx.y"), (bj, "blockIdx.x"), (ti, "threadIdx.y"), (tj, "threadIdx.x")):
+        s.bind(loop, thread)
+    for number in (0, 1):
+        tile = s.cache_read(block, number, "shared")
+        s.compute_at(tile, ko)
+        _, along_y, along_x = s.split(s.fuse(*s.get_loops(tile)[-2:]), [None, 32, 32])
+        s.bind(along_y, "threadIdx.y")
+        s.bind(along_x, "threadIdx.x")
+    source = weft.build(s.mod, target="cuda").get_source()
+    assert re.findall(r"\.shared \.align \d+ \.b8 \w+\[(\d+)\]", source) == ["4096", "4096"]
 
 
 def test_a_graph_runs_on_a_gpu_as_on_a_processor(driver: Emulator, tmp_path: Path) -> None:

@@ -44,6 +44,26 @@ def test_threads_that_wait_compute_a_product_in_any_order(tiled: PrimFuncOp, see
     np.testing.assert_allclose(np.asarray(c, np.float32), a @ b, rtol=1e-5, atol=1e-6)
 
 
+def test_threads_wait_where_iterations_have_the_same_memory_one_after_the_other() -> None:
+    """Of each row a thread touches its own element alone; the rows lie in the same four elements of shared memory."""
+    text = """
+@T.prim_func
+def turned(A: T.Buffer[(8, 4), "float32"], B: T.Buffer[(8, 4), "float32"]):
+    S = T.alloc_buffer((8, 4), "float32", scope="shared")
+    for t in T.thread_binding(4, thread="threadIdx.x"):
+        for k in range(8):
+            with T.block("fill"):
+                vk, vt = T.axis.remap("SS", [k, t])
+                S[vk, (vk + vt) % 4] = A[vk, vt]
+            with T.block("take"):
+                vk, vt = T.axis.remap("SS", [k, t])
+                B[vk, vt] = S[vk, (vk + vt) % 4]
+"""
+    made = synced(function(text))
+    loop = next(op for op in made.walk() if isinstance(op, ForOp) and op.var.name_hint == "k")
+    assert any(isinstance(op, StorageSyncOp) for op in loop.walk())
+
+
 def test_threads_that_do_not_wait_are_found(tiled: PrimFuncOp) -> None:
     with pytest.raises(Diagnostic, match=r"%As\[0, 1\] is read before it is written"):
         Interpreter(tiled)(arrays())

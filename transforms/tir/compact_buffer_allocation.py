@@ -97,12 +97,30 @@ def _compact(alloc: AllocBufferOp, func: PrimFuncOp) -> bool:
     return True
 
 
-def extents_needed(alloc: AllocBufferOp) -> list[Extent]:
-    """The extents of what is alive of a buffer at one time, were it allocated in the innermost loop around its uses."""
+def room_needed(alloc: AllocBufferOp) -> tuple[list[ForOp], list[tuple[AffineExpr, Extent]]]:
+    """What is alive of a buffer at one time, were it allocated in the innermost loop around its uses: the loops that
+    stand still meanwhile, and where it begins along each dimension, over these as dimensions, with its extents."""
     blocks = accessing_blocks(alloc.buffer)
     loops = [loop for loop in enclosing_loops(blocks[0]) if all(loop.is_ancestor(block) for block in blocks)]
-    still = [loop.var for loop in loops if _stands_still(loop, alloc)]
-    return [size for _, size in required_region(alloc.buffer, blocks, still, where_run=True, under_branches=True)]
+    still = [loop for loop in loops if _stands_still(loop, alloc)]
+    variables = [loop.var for loop in still]
+    region = required_region(alloc.buffer, blocks, variables, where_run=True, under_branches=True)
+    for dim, ((_, size), extent) in enumerate(zip(region, shape_of(alloc.buffer), strict=True)):
+        if isinstance(extent, int) and not (isinstance(size, int) and size <= extent):
+            region[dim] = AffineConstantExpr(0), extent
+    return still, region
+
+
+def extents_needed(alloc: AllocBufferOp) -> list[Extent]:
+    """The extents of what is alive of a buffer at one time, were it allocated in the innermost loop around its uses."""
+    return [size for _, size in room_needed(alloc)[1]]
+
+
+def is_used_again(alloc: AllocBufferOp) -> bool:
+    """Whether iterations of a loop, one after the other, would have the same memory for other elements of a buffer."""
+    still, region = room_needed(alloc)
+    moving = {number for offset, _ in region for number in offset.used_dims()}
+    return any(still[number].for_kind != ForKind.THREAD_BINDING for number in moving)
 
 
 def _stands_still(loop: ForOp, alloc: AllocBufferOp) -> bool:

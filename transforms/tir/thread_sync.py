@@ -13,7 +13,8 @@ Statements are followed in their order, loops twice, so that what an iteration l
 block or a loop touches an element that another thread perhaps has touched since threads last waited, and one of the two
 writes, they wait in front of it: in front of the whole loop, where that is enough. That is so for buffers of scope
 `shared`, and for global ones and parameters, which the threads of a block have together too: a barrier orders all
-memory. No wait is needed where it is proved that only the same thread meets itself.
+memory. No wait is needed where it is proved that only the same thread meets itself, and iterations that come one after
+the other do not have the same memory for different elements of a buffer (`compact-buffer-allocation`).
 
 Barriers that stand there already are kept, and count. Does not: order what different blocks of a launch do, for which
 there is no barrier; `bind` and `verify-gpu-code` see that they have nothing in common. Counterpart of TVM's ThreadSync.
@@ -25,15 +26,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from xdsl.context import Context
-from xdsl.ir import Block, Operation
+from xdsl.ir import Block, Operation, SSAValue
 
-from ...dialects.tir.core import BlockOp, ForOp, PrimFuncOp, StorageSyncOp, blocks_under, enclosing_loops
+from ...dialects.tir.core import (
+    AllocBufferOp,
+    BlockOp,
+    ForOp,
+    PrimFuncOp,
+    StorageSyncOp,
+    blocks_under,
+    enclosing_loops,
+)
 from ...dialects.tir.legality.decide import Verdict
 from ...dialects.tir.legality.dependence import never_meet
 from ...dialects.tir.legality.touch import Touch
 from ...dialects.tir.outer_blocks import OuterBlockOp
-from ...dialects.tir.thread_axes import axis_of, is_of_block, is_of_several
+from ...dialects.tir.thread_axes import axis_of, is_of_block, is_of_several, is_shared
 from ..infra import PrimFuncPass, report_changed
+from .compact_buffer_allocation import is_used_again
 
 
 @dataclass(frozen=True)
@@ -57,6 +67,7 @@ class _Insertion:
 
     count: int = 0
     known: dict[tuple[Touch, Touch], bool] = field(default_factory=dict[tuple[Touch, Touch], bool])
+    used_again: dict[SSAValue, bool] = field(default_factory=dict[SSAValue, bool])
 
     def statements(self, block: Block, pending: list[Touch]) -> list[Touch]:
         for op in list(block.ops):
@@ -100,8 +111,15 @@ class _Insertion:
             return False
         key = one, other
         if key not in self.known:
-            self.known[key] = not _by_one_thread(one, other)
+            self.known[key] = self._is_used_again(one.access.buffer) or not _by_one_thread(one, other)
         return self.known[key]
+
+    def _is_used_again(self, buffer: SSAValue) -> bool:
+        if buffer not in self.used_again:
+            self.used_again[buffer] = (
+                isinstance(buffer.owner, AllocBufferOp) and is_shared(buffer) and is_used_again(buffer.owner)
+            )
+        return self.used_again[buffer]
 
 
 def _by_one_thread(one: Touch, other: Touch) -> bool:

@@ -7,10 +7,11 @@ f.mlir:2:3: error: 'tir.for': a block has 2048 threads, and the target has at mo
 ```
 
 What is refused, with its place: more threads in a block, blocks in a grid or bytes of shared memory than the target
-has; a nest in which nothing is bound to threads; loops around those of blocks; `parallel` loops; memory of other scopes
-than `global`, `shared` and `local`; memory of a launch's own that two nests use; calls of the host's functions. Where a
-limit is given, more bytes of a thread's own than that, a vector of more bytes that is loaded or stored, more virtual
-threads along a loop, or more launches are refused, too. Changes nothing. Counterpart of TVM's VerifyGPUCode.
+has; a nest in which nothing is bound to threads; loops around those of blocks; `parallel` loops; memory of other
+scopes than `global`, `shared` and `local`; memory of a launch's own that two nests use; calls of the host's
+functions. Of shared memory that counts which is alive at one time, as a block of threads has it. Where a limit is
+given, more bytes of a thread's own than that, a vector of more bytes that is loaded or stored, more virtual threads
+along a loop, or more launches are refused, too. Changes nothing. Counterpart of TVM's VerifyGPUCode.
 """
 
 from __future__ import annotations
@@ -93,7 +94,7 @@ class VerifyGPUCodePass(PrimFuncPass):
         self._check_own(nest)
         used = 0
         for alloc in own_buffers(nest, SHARED):
-            used += prod(known_shape(alloc)) * byte_width(memref_of(alloc.buffer).element_type)
+            used += _bytes_needed(alloc)
             if used > self.max_shared_memory_per_block:
                 what = (
                     f"a block's threads share {used:,} bytes, and the target has {self.max_shared_memory_per_block:,}"
@@ -146,7 +147,7 @@ class VerifyGPUCodePass(PrimFuncPass):
 
 
 def _bytes_needed(alloc: AllocBufferOp) -> int:
-    """What is alive at one time of a thread's own buffer.
+    """What is alive at one time of a buffer of a launch's own.
 
     Raises:
         Diagnostic: that is known only when the function is called.
