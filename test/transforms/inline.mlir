@@ -160,3 +160,21 @@ relay.func @a_function_of_any_type(%x: tensor<?xf32>, %y: tensor<2xf32>) -> tens
 relay.func private @first(%a: !relay.param<"T">, %b: tensor<2xf32>) -> !relay.param<"T"> {
   relay.return %a : !relay.param<"T">
 }
+
+// -----
+
+// CHECK-LABEL: relay.func @types_within_a_function_of_any_type
+// CHECK-NEXT: relay.if %c : (tensor<i1>) -> tensor<2xf32>
+// CHECK-NOT: relay.param
+relay.func @types_within_a_function_of_any_type(%c: tensor<i1>, %x: tensor<2xf32>) -> tensor<2xf32> {
+  %0 = relay.call @choose(%c, %x, %x) : (tensor<i1>, tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  relay.return %0 : tensor<2xf32>
+}
+relay.func private @choose(%c: tensor<i1>, %a: !relay.param<"T">, %b: !relay.param<"T">) -> !relay.param<"T"> {
+  %0 = relay.if %c : (tensor<i1>) -> !relay.param<"T"> {
+    relay.yield %a : !relay.param<"T">
+  } else {
+    relay.yield %b : !relay.param<"T">
+  }
+  relay.return %0 : !relay.param<"T">
+}

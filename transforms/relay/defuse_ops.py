@@ -17,13 +17,15 @@ from typing import ClassVar
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import SSAValue
+from xdsl.ir import Attribute, SSAValue
 
 from ...dialects.relay.core import CallOp, FuncOp, PrimitiveOp
 from ...dialects.relay.functions import is_for
+from ...dialects.relay.types import bind_params, substituted, tuple_type, type_params
 from ..infra import ModulePass, report_changed
 from ..infra.walk import clone, erase, walk
 from .outline_primitives import inline_primitive
+from .specialize_functions import convert_types, is_generic, used_with
 
 
 @dataclass(frozen=True)
@@ -54,13 +56,24 @@ class DefuseOpsPass(ModulePass):
 
 
 def inline_call(call: CallOp, kernel: FuncOp) -> None:
-    """Put what a function does in the place of a call of it."""
+    """Put what a function does in the place of a call of it. Of one for any types, what it does with those of the
+    call, which has to say them."""
+    declared = kernel.function_type
+    bound: dict[str, Attribute] = {}
+    if is_open := is_generic(kernel):
+        bind_params([*declared.inputs, *declared.outputs], used_with(call), bound)
+
+    def known(type: Attribute) -> Attribute:  # of what only the body names there are no values
+        return substituted(type, {**dict.fromkeys(type_params(type), tuple_type()), **bound})
+
     values: dict[SSAValue, SSAValue] = dict(zip(kernel.body.block.args, call.arguments, strict=True))
     block = call.parent
     assert block is not None
     for op in kernel.body.block.ops:
         if op is not kernel.return_op:
             block.insert_op_before(copy := clone(op, values), call)
+            if is_open:
+                convert_types(copy, known)
             values.update(zip(op.results, copy.results, strict=True))
     for result, value in zip(call.results, kernel.return_op.arguments, strict=True):
         result.replace_all_uses_with(values[value])
