@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Operation
 
-from ...dialects.relay.control import ApplyOp
+from ...dialects.relay.control import ApplyOp, RefCreateOp
 from ...dialects.relay.core import FuncOp
+from ...dialects.relay.data import MatchOp
 from ...dialects.support.arguments import checked
 from ...dialects.support.diagnostics import UsageError
 from .expr import Expr, Function, GlobalVar, Operand, free_vars
@@ -27,8 +28,8 @@ def gradient(expr: FuncOp | Operand, mod: ModuleOp | None = None, mode: str = "h
     what is told beside it. Functions that it calls are those of `mod`, of which `expr` may be the name of one.
 
     `mode` is TVM's, "first_order" or "higher_order"; both are one here. It goes through branches, and through function
-    values that are known where they are called; for functions that call themselves there is `FirstOrderGradient`, which
-    adds functions to a module.
+    values, references and data types where what they are is known in sight; for functions that call themselves there is
+    `FirstOrderGradient`, which adds functions to a module.
 
     Raises:
         UsageError: there is no such mode, or a name is given without its module.
@@ -46,17 +47,23 @@ def gradient(expr: FuncOp | Operand, mod: ModuleOp | None = None, mode: str = "h
             raise UsageError(f"{expr!r} is the name of a function", hint="give its module, too: gradient(name, module)")
         expr = IRModule.of(mod)[expr]
     function = expr.clone() if isinstance(expr, FuncOp) else Function(free_vars(expr), expr)
-    if mod is not None:
-        others = [op.clone() for op in mod.ops if getattr(op, "sym_name", None) != function.sym_name]
-        module = InlinePass()(ModuleOp([function, *others]))
-        (function,) = [op for op in module.ops if isinstance(op, FuncOp) and op.sym_name == function.sym_name]
-        function.detach()
-    if any(isinstance(op, ApplyOp) for op in function.walk()):
-        (evaluated,) = PartialEvaluatePass()(ModuleOp([function])).ops
-        assert isinstance(evaluated, FuncOp)
-        function = evaluated
-        function.detach()
+    name = function.sym_name
+    others = [] if mod is None else [op.clone() for op in mod.ops if getattr(op, "sym_name", None) != name]
+    module = InlinePass()(ModuleOp([function, *others]))
+    if any(isinstance(op, _KNOWN_BEFORE) for op in _function_named(name, module).walk()):
+        module = PartialEvaluatePass()(module)
+    function = _function_named(name, module)
+    function.detach()
     differentiate(function, first_only=True)
+    return function
+
+
+_KNOWN_BEFORE = (ApplyOp, RefCreateOp, MatchOp)
+"""What has no gradient, and may be known before a function is differentiated."""
+
+
+def _function_named(name: StringAttr, module: ModuleOp) -> FuncOp:
+    (function,) = [op for op in module.ops if isinstance(op, FuncOp) and op.sym_name == name]
     return function
 
 

@@ -134,3 +134,60 @@ relay.func @recursion_on_an_argument_stays(%n: tensor<i32>) -> tensor<i32> {
   %0 = relay.call @triangle(%n) : (tensor<i32>) -> tensor<i32>
   relay.return %0 : tensor<i32>
 }
+
+// CHECK-LABEL: relay.func @a_reference_in_sight
+// CHECK-NEXT: %[[E:.*]] = relay.exp %x
+// CHECK-NEXT: %[[S:.*]] = relay.add %[[E]], %x
+// CHECK-NEXT: relay.return %[[S]]
+relay.func @a_reference_in_sight(%x: tensor<2xf32>) -> tensor<2xf32> {
+  %r = relay.ref_create %x : (tensor<2xf32>) -> !relay.ref<tensor<2xf32>>
+  %a = relay.ref_read %r : (!relay.ref<tensor<2xf32>>) -> tensor<2xf32>
+  %s = relay.ref_create %a : (tensor<2xf32>) -> !relay.ref<tensor<2xf32>>
+  %0 = relay.exp %a : tensor<2xf32>
+  relay.ref_write %r, %0 : !relay.ref<tensor<2xf32>>, tensor<2xf32>
+  %b = relay.ref_read %r : (!relay.ref<tensor<2xf32>>) -> tensor<2xf32>
+  %c = relay.ref_read %s : (!relay.ref<tensor<2xf32>>) -> tensor<2xf32>
+  %1 = relay.add %b, %c : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  relay.return %1 : tensor<2xf32>
+}
+
+// CHECK-LABEL: relay.func @a_reference_that_a_branch_writes_stays
+// CHECK-NEXT: relay.ref_create
+relay.func @a_reference_that_a_branch_writes_stays(%c: tensor<i1>, %x: tensor<2xf32>, %y: tensor<2xf32>) -> tensor<2xf32> {
+  %r = relay.ref_create %x : (tensor<2xf32>) -> !relay.ref<tensor<2xf32>>
+  %0 = relay.if %c : (tensor<i1>) -> tensor<2xf32> {
+    relay.ref_write %r, %y : !relay.ref<tensor<2xf32>>, tensor<2xf32>
+    relay.yield %x : tensor<2xf32>
+  } else {
+    relay.yield %y : tensor<2xf32>
+  }
+  %1 = relay.ref_read %r : (!relay.ref<tensor<2xf32>>) -> tensor<2xf32>
+  %2 = relay.add %0, %1 : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  relay.return %2 : tensor<2xf32>
+}
+
+relay.adt @chain<"T"> {none(), link(!relay.param<"T">, !relay.adt<@chain, [!relay.param<"T">]>)}
+
+relay.func private @total(%l: !relay.adt<@chain, [tensor<2xf32>]>, %s: tensor<2xf32>) -> tensor<2xf32> {
+  %y = relay.match %l : (!relay.adt<@chain, [tensor<2xf32>]>) -> tensor<2xf32>
+  case link(%h: tensor<2xf32>, %t: !relay.adt<@chain, [tensor<2xf32>]>) {
+    %0 = relay.add %s, %h : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+    %1 = relay.call @total(%t, %0) : (!relay.adt<@chain, [tensor<2xf32>]>, tensor<2xf32>) -> tensor<2xf32>
+    relay.yield %1 : tensor<2xf32>
+  } default {
+    relay.yield %s : tensor<2xf32>
+  }
+  relay.return %y : tensor<2xf32>
+}
+
+// CHECK-LABEL: relay.func @recursion_on_data_of_which_the_form_is_known
+// CHECK-NEXT: %[[A:.*]] = relay.add %s, %y
+// CHECK-NEXT: %[[B:.*]] = relay.add %[[A]], %x
+// CHECK-NEXT: relay.return %[[B]]
+relay.func @recursion_on_data_of_which_the_form_is_known(%x: tensor<2xf32>, %y: tensor<2xf32>, %s: tensor<2xf32>) -> tensor<2xf32> {
+  %nil = relay.construct "none"() : () -> !relay.adt<@chain, [tensor<2xf32>]>
+  %l = relay.construct "link"(%x, %nil) : (tensor<2xf32>, !relay.adt<@chain, [tensor<2xf32>]>) -> !relay.adt<@chain, [tensor<2xf32>]>
+  %m = relay.construct "link"(%y, %l) : (tensor<2xf32>, !relay.adt<@chain, [tensor<2xf32>]>) -> !relay.adt<@chain, [tensor<2xf32>]>
+  %0 = relay.call @total(%m, %s) : (!relay.adt<@chain, [tensor<2xf32>]>, tensor<2xf32>) -> tensor<2xf32>
+  relay.return %0 : tensor<2xf32>
+}

@@ -139,6 +139,31 @@ def test_a_function_value_that_is_known_is_differentiated() -> None:
     np.testing.assert_allclose(found, 3 * X**2)
 
 
+def slope_of(function: Any, module: Any = None) -> Any:
+    """The gradient by the only argument, at X."""
+    found: Any = relay.create_executor().evaluate(relay.transform.gradient(function, module))
+    return found(X)[1][0]
+
+
+def test_what_a_reference_in_sight_holds_is_differentiated() -> None:
+    _, x = variables()
+    r, u = relay.var("r"), relay.var("u")
+    read = relay.RefRead(r)
+    body = relay.Let(r, relay.RefCreate(x), relay.Let(u, relay.RefWrite(r, read * read), relay.RefRead(r) * x))
+    np.testing.assert_allclose(slope_of(relay.Function([x], body)), 3 * X**2)
+
+
+def test_recursion_on_data_that_is_known_is_differentiated() -> None:
+    names: Any = relay
+    _, x = variables()
+    y, module = relay.var("y", x.checked_type), relay.IRModule()
+    prelude = names.Prelude(module)
+    module.import_from_std("nat.rly")
+    thrice = module.get_global_var("nat_iterate")(relay.Function([y], y * y), names.testing.make_nat_expr(prelude, 3))
+    module["main"] = relay.Function([x], relay.Call(thrice, [x]))
+    np.testing.assert_allclose(slope_of(module["main"], module), 8 * X**7)
+
+
 def test_a_function_that_calls_itself_needs_a_module() -> None:
     i, x = variables()
     power = relay.GlobalVar("power")

@@ -98,6 +98,28 @@ def test_dead_code_can_be_left():
     assert names(module) == ["test.op", "arith.constant", "test.op"]
 
 
+class DropIf(RewritePattern):
+    """Erases what branches."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: scf.IfOp, rewriter: PatternRewriter) -> None:
+        rewriter.erase(op)
+
+
+def test_what_is_erased_with_a_region_is_not_looked_at_again():
+    module = parse("""
+        %c, %x = "test.op"() : () -> (i1, i64)
+        scf.if %c {
+          %a = arith.addi %x, %x : i64
+          %b = arith.addi %a, %a : i64
+          %d = arith.addi %b, %x : i64
+          scf.yield
+        }
+    """)
+    RewriteDriver([DropIf(), AddToMul()]).rewrite_module(module)
+    assert names(module) == ["test.op"]
+
+
 def test_the_driver_says_when_nothing_changed():
     assert not RewriteDriver([MulToAdd()]).rewrite_module(parse(SUM))
 

@@ -221,13 +221,14 @@ class RewriteDriver:
             self._push(op)
 
     def removed(self, op: Operation) -> None:
-        for nested in walk.walk(op) if op.regions else (op,):
-            self._queued.discard(id(nested))
+        gone = list(walk.walk(op)) if op.regions else [op]
+        for nested in gone:
             for operand in operands_of(nested):
                 if isinstance(operand, OpResult):
                     self.released(operand)
                     if operand.has_one_use():
                         self.modified(operand.op)
+        self._queued.difference_update(map(id, gone))  # at last: what one of them gives may be another's operand
 
     def released(self, value: SSAValue) -> None:
         """The uses of `value` went elsewhere."""

@@ -59,7 +59,7 @@ class InlinePass(ModulePass):
         for caller in order:
             for call in _calls(caller, functions):
                 callee = functions[call.callee.root_reference.data]
-                if not _knows_extents(call, callee):
+                if not knows_extents(call, callee):
                     name = callee.sym_name.data
                     remarks.missed(self.name, call, f"@{name} knows extents that are open here: the call asks for them")
                     continue
@@ -82,7 +82,7 @@ class InlinePass(ModulePass):
         report_changed(changed or bool(inlined))
 
 
-def _knows_extents(call: CallOp, callee: FuncOp) -> bool:
+def knows_extents(call: CallOp, callee: FuncOp) -> bool:
     """Whether what a call gives has all extents that the function knows of what it takes."""
     known = instance(callee.function_type.inputs.data, call.operand_types)  # what stands for any type knows nothing
     pairs = zip(tensors_in(*call.operand_types), tensors_in(*known), strict=True)

@@ -7,10 +7,11 @@
 
 In turns, until nothing changes: functions are put where they are called (`inline`), a branch takes the place of an `if`
 whose condition is a constant, a case that of a `match` on what is constructed in sight, the body of a `relay.fn` that
-of its only call, and constants are folded. A call of a function that calls itself is run where all that it is given is
-known (`known_calls.py`); else it stays a call.
+of a call of it, what a reference in sight holds that of what is read of it (`known_references.py`), and constants are
+folded. A call of a function that calls itself is run where all that it is given is known (`known_calls.py`), and put in
+its place, up to 256 deep, where the function takes apart what is constructed in sight; else it stays a call.
 
-Counterpart of TVM's `PartialEvaluate`, which also follows references, and unrolls recursion on what is known in part.
+Counterpart of TVM's `PartialEvaluate`, which also follows references that functions are given.
 """
 
 from __future__ import annotations
@@ -26,14 +27,21 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewri
 from xdsl.rewriter import InsertPoint
 
 from ...dialects.relay.control import ApplyOp, FnOp, IfOp
-from ...dialects.relay.core import ConstantOp, YieldOp
+from ...dialects.relay.core import CallOp, ConstantOp, FuncOp, YieldOp
 from ...dialects.relay.data import DEFAULT, ConstructOp, MatchOp
+from ...dialects.relay.functions import is_for
 from ...dialects.support.fingerprint import fingerprint
 from ..infra import ModulePass, RewriteDriver, report_changed
 from ..infra.execution import run
+from ..infra.walk import clone, erase, walk
+from .defuse_ops import inline_call
 from .fold_constant import FoldConstantPass
-from .inline import InlinePass
+from .inline import InlinePass, knows_extents
 from .known_calls import fold_known_calls
+from .known_references import follow_references
+
+MAX_UNROLLED = 256
+"""As deep may recursion on data that is known be unrolled, where not all is known that a call is given."""
 
 
 @dataclass(frozen=True)
@@ -47,15 +55,44 @@ class PartialEvaluatePass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         driver = RewriteDriver((TakeBranch(), TakeCase(), TakeBody()))
         first = before = fingerprint(op)
+        left = MAX_UNROLLED
         while True:
             run(InlinePass(), op, ctx, force=True)
             driver.rewrite_module(op)
+            while left and unroll_known_matches(op):
+                driver.rewrite_module(op)
+                left -= 1
             run(FoldConstantPass(), op, ctx, force=True)
             fold_known_calls(op)
+            follow_references(op)
             if (now := fingerprint(op)) == before:
                 break
             before = now
         report_changed(first != before)
+
+
+def unroll_known_matches(module: ModuleOp) -> bool:
+    """Put functions that take apart what is constructed in sight where they are called; return whether they are."""
+    taking: dict[str, tuple[FuncOp, list[int]]] = {}
+    for op in module.ops:
+        if isinstance(op, FuncOp) and not op.is_primitive and not is_for(op) and (taken := _taken_apart(op)):
+            taking[op.sym_name.data] = op, taken
+    found = False
+    for call in [op for op in walk(module) if isinstance(op, CallOp) and op.callee.string_value() in taking]:
+        function, taken = taking[call.callee.string_value()]
+        if function.is_ancestor(call) or not knows_extents(call, function):
+            continue
+        if any(isinstance(call.arguments[number].owner, ConstructOp) for number in taken):
+            inline_call(call, function)
+            found = True
+    return found
+
+
+def _taken_apart(function: FuncOp) -> list[int]:
+    """The numbers of the parameters that the body of a function, whatever is given, takes apart."""
+    parameters: dict[SSAValue, int] = {each: number for number, each in enumerate(function.body.block.args)}
+    matches = [op for op in function.body.block.ops if isinstance(op, MatchOp)]
+    return [parameters[op.data] for op in matches if op.data in parameters]
 
 
 def _take(op: Operation, region: Region, arguments: Sequence[SSAValue], rewriter: PatternRewriter) -> None:
@@ -96,12 +133,16 @@ class TakeCase(RewritePattern):
 
 
 class TakeBody(RewritePattern):
-    """The only call of a function value that is made in sight: its body"""
+    """A call of a function value that is made in sight: its body"""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: ApplyOp, rewriter: PatternRewriter, /) -> None:
         made = op.callee.owner
-        if isinstance(made, FnOp) and op.callee.has_one_use() and made.parent is op.parent:
-            if not {"primitive", "Compiler", "Extern"} & made.attributes.keys():
+        if isinstance(made, FnOp) and not {"primitive", "Compiler", "Extern"} & made.attributes.keys():
+            if op.callee.has_one_use() and made.parent is op.parent:
                 _take(op, made.body, list(op.arguments), rewriter)
                 rewriter.erase(made)
+            else:
+                copy = clone(made)
+                _take(op, copy.body, list(op.arguments), rewriter)
+                erase(copy)
