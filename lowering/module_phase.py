@@ -76,6 +76,11 @@ def select_entry(module: ModuleOp, name: str | None = None) -> str:
     if name not in names:
         given = ", ".join(f"@{each}" for each in names)
         hint = did_you_mean(name, names) or (f"say which one is meant: {given}" if names else None)
+        if not names and any(isinstance(op, PrimFuncOp) for op in module.ops):
+            raise UsageError(
+                "there is no function to run in this module, only kernels",
+                hint="`weft.build` makes a function of a tir.prim_func; a relay.func runs it by relay.call_lowered",
+            )
         raise UsageError(f"there is no function @{name} to run", hint=hint)
     if len(names) > 1 and phase_of(module) != "llvm":
         RemoveUnusedFunctionsPass(entry=(name,)).apply(Context(), module)

@@ -10,6 +10,9 @@
 // RUN: not weft-run %s --compare intepreter 2>&1 | filecheck %s --check-prefix=COMPARE
 // RUN: not weft-run %s --compare onnxruntime 2>&1 | filecheck %s --check-prefix=PEER
 // RUN: not weft-run %s --function man 2>&1 | filecheck %s --check-prefix=FUNCTION
+// RUN: weft-opt %s --compile-to=tir -o %t.tir.mlir
+// RUN: sed '/relay.func @main/,/^  }/d' %t.tir.mlir > %t.kernels.mlir
+// RUN: not weft-run %t.kernels.mlir 2>&1 | filecheck %s --check-prefix=KERNELS
 // RUN: not weft-run %s --threads 0 2>&1 | filecheck %s --check-prefix=THREADS
 // RUN: not weft-run %s --threads many 2>&1 | filecheck %s --check-prefix=MANY
 // RUN: not weft-run %s --target llvm22 2>&1 | filecheck %s --check-prefix=TARGET
@@ -53,6 +56,8 @@
 // PEER: error: onnxruntime runs .onnx files only
 // FUNCTION: error: there is no function @man to run
 // FUNCTION-NEXT: hint: did you mean 'main'?
+// KERNELS: error: there is no function to run in this module, only kernels
+// KERNELS-NEXT: hint: `weft.build` makes a function of a tir.prim_func
 // THREADS: error: 0 threads: at least one is needed
 // THREADS-NEXT: hint: without it there are as many as processors
 // TARGET: error: unknown target kind 'llvm22'; kinds are llvm, c
