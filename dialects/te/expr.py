@@ -25,7 +25,7 @@ from ..support.provided import load
 from . import literals
 from .kinds import COMPARISONS as COMPARISONS
 from .kinds import PREDICATES, BinaryKind, Operator, UnaryKind, common_type, index, truth_type
-from .operators import Operators
+from .operators import Operators, TakesOver
 
 if TYPE_CHECKING:
     from ..tir.analyzer import IntExpr
@@ -97,6 +97,8 @@ class Expr(Operators["Expr", "ExprLike"]):
         return dtype_name(self.type)
 
     def combined(self, kind: BinaryKind, other: ExprLike) -> Expr:
+        if isinstance(other, TakesOver) and kind in TakesOver.TAKEN:
+            return NotImplemented  # Python asks the other one then
         return binary(kind, self, other)
 
     def combined_from(self, kind: BinaryKind, other: ExprLike) -> Expr:
@@ -411,10 +413,11 @@ def binary(kind: BinaryKind, lhs: Expr, rhs: ExprLike) -> Expr:
 
     Raises:
         TypeError: the operands' types do not meet, or nothing is computed with them.
-        ArgumentError: `kind` is of bits, and they are floats.
+        ArgumentError: `kind` is of bits, and they are floats; or a literal integer is divided by 0.
     """
     lhs, rhs = _matched(f"operands of '{kind}'", lhs, as_expr(rhs, lhs.type))
-    _refuse_storage(lhs.type)
+    if not (isinstance(lhs, Const) and isinstance(rhs, Const) and isa(lhs.type, IntegerType)):
+        _refuse_storage(lhs.type)  # no machine computes with these, but literals of them are integers as others
     if kind in _OF_BITS:
         _refuse_float(kind, lhs.type)
     if isinstance(lhs, Const) or isinstance(rhs, Const) or isinstance(lhs, IterVar):
@@ -424,6 +427,7 @@ def binary(kind: BinaryKind, lhs: Expr, rhs: ExprLike) -> Expr:
     return Binary(kind, lhs, rhs, truth_type(lhs.type) if kind.is_comparison else lhs.type)
 
 
+_DIVISIONS = frozenset({BinaryKind.DIV, BinaryKind.TRUNCMOD, BinaryKind.FLOORDIV, BinaryKind.FLOORMOD})
 _OF_BITS = frozenset({BinaryKind.AND, BinaryKind.OR, BinaryKind.XOR, BinaryKind.SHL, BinaryKind.SHR, UnaryKind.NOT})
 _ROUNDING = frozenset({UnaryKind.FLOOR, UnaryKind.CEIL, UnaryKind.TRUNC, UnaryKind.ROUND})
 
@@ -438,6 +442,8 @@ def _folded(kind: BinaryKind, lhs: Expr, rhs: Expr) -> Expr | None:
     """What `kind` of a literal is without computing; `None` where there is no such thing."""
     type = lhs.type
     if isinstance(lhs, Const) and isinstance(rhs, Const):
+        if kind in _DIVISIONS and isa(type, IntegerType | IndexType) and rhs.value == 0:
+            raise ArgumentError(f"te: {lhs.value} is divided by 0")
         value = literals.combined(kind, lhs.value, rhs.value, type)
         return None if value is None else Const(value, i1 if kind.is_comparison else type)
     if not isa(type, IntegerType | IndexType):

@@ -11,6 +11,13 @@ Made = TypeVar("Made")
 Operand = TypeVar("Operand", contravariant=True)
 
 
+class TakesOver:
+    """What has operators of its own for what it is combined with (`te.tensor.Tensor`)."""
+
+    TAKEN = frozenset({BinaryKind.ADD, BinaryKind.SUB, BinaryKind.MUL, BinaryKind.DIV})
+    """The kinds that these are of."""
+
+
 class Operators(Generic[Made, Operand]):
     """What can be computed with by Python's operators. `==` and `!=` are not here: Python asks them for truths."""
 

@@ -199,7 +199,7 @@ class Recipe:
         body = self._body(buffers, results, names)
         for tensor in self.formulas:
             if tensor not in self.updates:
-                body = Allocate(buffers[tensor], body)
+                body = Allocate.of(buffers[tensor], body)
         function, symbols = function_of([*taken.values(), *results], body, self.name, buffers)
         return Scan(function, tuple(self.inputs), tuple(shapes), symbols, names, recipe=self)
 

@@ -10,12 +10,14 @@ from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import Attribute
 
 from ..support.dtypes import dtype_name
+from ..support.whole_number import WholeNumber
 from .bounds import affine, affine_range, greatest, is_over_axes
 from .calls import Call
 from .dims import as_dim
 from .expr import Binary, Bitcast, Cast, Check, Dim, Expr, ExprLike, IterVar, Select, Unary, as_expr, binary, index
 from .expr import cast as convert
 from .kinds import BinaryKind, ReduceKind
+from .operators import TakesOver
 from .reduction import Fold, Reduce
 
 Part: TypeAlias = slice
@@ -23,7 +25,7 @@ Part: TypeAlias = slice
 
 
 @dataclass(frozen=True, eq=False)
-class Tensor:
+class Tensor(TakesOver):
     """A tensor of extents `dims`; `producer` is `None` for an input.
 
     `x[i, j]` is the scalar expression of one element; indices are `index` expressions or integers.
@@ -81,7 +83,7 @@ class Tensor:
     def shape(self) -> tuple[int, ...]:
         """The extents, for those who compute with them as with integers: what depends on symbols computes likewise, and
         refuses a question that has no answer before it runs (`te.dims`)."""
-        return cast("tuple[int, ...]", self.dims)
+        return cast("tuple[int, ...]", tuple(WholeNumber(dim) if isinstance(dim, int) else dim for dim in self.dims))
 
     @property
     def is_symbolic(self) -> bool:
@@ -249,6 +251,11 @@ class Read(Expr):
 
     is_read = True
     __iter__ = None
+
+    @property
+    def producer(self) -> Tensor:
+        """The tensor, as TVM calls it."""
+        return self.tensor
 
     @property
     def type(self) -> Attribute:  # pyright: ignore[reportIncompatibleVariableOverride]

@@ -218,7 +218,7 @@ class _Translation:
         size = sum(map(byte_width, stage.result_types))
         for axis in stage.leaf_iter_vars:
             if not axis.reduce and (loop := self.loops[stage][axis]) is not None:
-                found = self.sch.get(loop)
+                found = self.sch.operation(loop)
                 assert isinstance(found, ForOp)
                 if found.is_symbolic:
                     return False
@@ -284,6 +284,6 @@ class _Translation:
         try:
             self.sch.decompose_reduction(self.blocks[stage], steps[0])
         except ScheduleError as error:
-            block = self.sch.get(self.blocks[stage])
+            block = self.sch.operation(self.blocks[stage])
             assert isinstance(block, BlockOp)
             missed(PASS, block, f"the reduction begins within its loops: {error.message}")

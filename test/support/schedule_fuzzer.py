@@ -36,7 +36,7 @@ class Fuzzer:
         return self.schedule.get_block(chosen.block_name, number=same.index(chosen))
 
     def op(self, block: BlockRV) -> BlockOp:
-        op = self.schedule.get(block)
+        op = self.schedule.operation(block)
         if not isinstance(op, BlockOp):
             raise ScheduleError("an outer block")
         return op
@@ -96,7 +96,7 @@ class Fuzzer:
 
 def _split(f: Fuzzer) -> None:
     loop, number = f.loop(), f.random.randint
-    loop_op = f.schedule.get(loop)
+    loop_op = f.schedule.operation(loop)
     assert isinstance(loop_op, ForOp)
     by = number(1, 4)
     factors = f.random.choice(

@@ -34,7 +34,7 @@ def dependencies(schedule: Schedule, scope: str = "root") -> list[tuple[str, str
     blocks = [schedule.get_sref(each) for each in schedule.get_child_blocks(schedule.get_block(scope))]
 
     def name(place: StmtSRef) -> str:
-        return getattr(place.stmt, "block_name", "root")
+        return getattr(place.op, "block_name", "root")
 
     found = [each for block in blocks for each in root.get_deps_by_dst(block)]
     assert set(found) == {each for block in blocks for each in root.get_deps_by_src(block)}

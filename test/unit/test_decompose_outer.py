@@ -28,7 +28,7 @@ def sums(A: T.Buffer[(6, 4, 16), "float32"], B: T.Buffer[(6, 4), "float32"]):
 
 
 def names(schedule: Schedule, around: str) -> list[str]:
-    found = [schedule.get(each) for each in schedule.get_child_blocks(schedule.get_block(around))]
+    found = [schedule.operation(each) for each in schedule.get_child_blocks(schedule.get_block(around))]
     return [getattr(each, "block_name", "root") for each in found]
 
 

@@ -118,7 +118,7 @@ def test_a_rule_of_ones_own_and_a_filter_choose_blocks() -> None:
 
     class Parallel(ms.ScheduleRule):
         def apply(self, sch: Schedule, block: BlockRV) -> list[Schedule]:
-            op = sch.get(block)
+            op = sch.operation(block)
             if not isinstance(op, BlockOp):
                 return [sch]
             seen.append(op.block_name)

@@ -50,7 +50,7 @@ def test_a_block_without_loops_gets_one_for_each_new_iterator() -> None:
 def test_a_layout_takes_memory_apart_and_is_given_for_a_buffer_itself() -> None:
     schedule = of(DENSE)
     block = schedule.get_block("dense")
-    op = schedule.get(block)
+    op = schedule.operation(block)
     assert isinstance(op, BlockOp)
 
     def apart(*i: AffineExpr, j: AffineExpr) -> list[object]:
@@ -67,7 +67,7 @@ def test_a_layout_takes_memory_apart_and_is_given_for_a_buffer_itself() -> None:
     wrong: list[IndexMap] = [lambda i, j, k: [SEPARATOR, i, j, k], lambda i, j, k: [i, j, k, SEPARATOR]]
     for map in wrong:
         refused(lambda map=map: schedule.transform_layout(block, ("write", 0), map), schedule, "between two indices")
-    reader = schedule.get(schedule.get_block("relu"))
+    reader = schedule.operation(schedule.get_block("relu"))
     assert isinstance(reader, BlockOp)
     refused(lambda: schedule.set_axis_separator(block, reader.writes[0], [1]), schedule, "touches no buffer")
 

@@ -38,7 +38,7 @@ def assert_same(schedule: Schedule) -> None:
 
 
 def extents(schedule: Schedule, block: str) -> list[int]:
-    return [schedule.get(loop).trip_count for loop in schedule.get_loops(schedule.get_block(block))]
+    return [schedule.operation(loop).trip_count for loop in schedule.get_loops(schedule.get_block(block))]
 
 
 def test_what_an_iteration_has_written_is_copied_before_it_is_read() -> None:
@@ -259,7 +259,7 @@ def assert_still_same(schedule: Schedule) -> None:
 
 
 def names_in(schedule: Schedule, block: str) -> list[str]:
-    return [schedule.get(each).block_name for each in schedule.get_child_blocks(schedule.get_block(block))]
+    return [schedule.operation(each).block_name for each in schedule.get_child_blocks(schedule.get_block(block))]
 
 
 def test_what_a_block_in_a_block_writes_is_copied_there() -> None:
@@ -297,7 +297,7 @@ def test_producers_and_consumers_are_blocks_of_one_scope() -> None:
     schedule = Schedule(in_a_scope)
 
     def names(found):
-        return [schedule.get(each).block_name for each in found]
+        return [schedule.operation(each).block_name for each in found]
 
     assert names(schedule.get_producers("C")) == ["scope"] and names(schedule.get_consumers("scope")) == ["C"]
     assert names(schedule.get_producers("B")) == ["A"] and names(schedule.get_consumers("A")) == ["B"]
@@ -347,6 +347,6 @@ def test_a_part_of_what_is_written_is_copied() -> None:
 
     schedule = Schedule(parts)
     copy = schedule.cache_read("B", 0, "global", ["B"])
-    assert schedule.get(schedule.get_loops(copy)[-1]).trip_count in (8, 16)
+    assert schedule.operation(schedule.get_loops(copy)[-1]).trip_count in (8, 16)
     x = np.arange(32, dtype=np.float32)
     assert np.array_equal(Interpreter(schedule.mod["main"])([x])[0], x * 2 + 1)

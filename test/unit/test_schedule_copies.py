@@ -37,7 +37,7 @@ def test_a_reduction_that_begins_elsewhere_reads_what_it_updates_first() -> None
     refused(lambda: schedule.cache_read(update, 0, "global"), schedule, "does not only read %dense")
     refused(lambda: schedule.cache_read(update, 3, "global"), schedule, "reads 3 buffers, none of number 3")
     schedule.transform_layout(update, ("read", 0), lambda i, j: (j, i))
-    copies = [schedule.get(schedule.cache_read(update, number, "global")) for number in (1, 2)]
+    copies = [schedule.operation(schedule.cache_read(update, number, "global")) for number in (1, 2)]
     assert [copy.reads[0].name_hint for copy in copies if isinstance(copy, BlockOp)] == ["p0", "p1"]
     assert_computes(only(schedule), DENSE, threads=[1])
 
@@ -78,7 +78,7 @@ def test_a_reindexed_output_computes_the_same() -> None:
     block = schedule.get_block("dense")
     copy = schedule.reindex(block, ("write", 0))
     (reader,) = schedule.get_consumers(copy)
-    assert schedule.get(reader) is schedule.get(schedule.get_block("relu"))
+    assert schedule.operation(reader) is schedule.operation(schedule.get_block("relu"))
     schedule.reindex(schedule.get_block("relu"), ("write", 0))
     assert_computes(only(schedule), DENSE, threads=[1])
 

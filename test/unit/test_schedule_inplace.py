@@ -56,8 +56,8 @@ def changed(x: np.ndarray) -> np.ndarray:
 def test_a_block_changes_what_it_touches_in_a_copy() -> None:
     schedule = Schedule(rows, debug_mask="all")
     fill, back = schedule.cache_inplace("add", 0, "global")
-    assert [schedule.get(each).extents for each in (fill, back)] == [(6, 8)] * 2
-    assert [[schedule.get(loop).trip_count for loop in schedule.get_loops(each)] for each in (fill, back)] == [
+    assert [schedule.operation(each).extents for each in (fill, back)] == [(6, 8)] * 2
+    assert [[schedule.operation(loop).trip_count for loop in schedule.get_loops(each)] for each in (fill, back)] == [
         [6, 4, 1, 2]
     ] * 2
     x = np.arange(48, dtype=np.float32).reshape(6, 8)
@@ -77,10 +77,10 @@ def test_what_a_call_is_handed_is_copied_whole() -> None:
     fill, back = schedule.cache_inplace(schedule.get_block("call"), "A", "local")
     text = schedule.mod.script()
     assert "A_local.access_ptr" in text and "A.access_ptr" not in text
-    assert [schedule.get(schedule.get_loops(each)[-1]).trip_count for each in (fill, back)] == [64, 64]
+    assert [schedule.operation(schedule.get_loops(each)[-1]).trip_count for each in (fill, back)] == [64, 64]
     schedule.cache_read(fill, 0, "global", [fill])
     schedule.cache_write(back, 0, "global")
-    names = [schedule.get(each).block_name for each in schedule.get_child_blocks(schedule.get_loops(fill)[0])]
+    names = [schedule.operation(each).block_name for each in schedule.get_child_blocks(schedule.get_loops(fill)[0])]
     assert names == ["A_global", "A_local", "call", "A_local_1", "A_global_1"]
 
 
@@ -97,7 +97,7 @@ def test_what_only_reads_or_begins_a_buffer_is_refused() -> None:
     schedule = Schedule(summed)
     with pytest.raises(ScheduleError, match="none of number 1"):
         schedule.cache_inplace("sum", 1, "global")
-    block = schedule.get(schedule.get_block("sum"))
+    block = schedule.operation(schedule.get_block("sum"))
     assert isinstance(block, BlockOp)
     with pytest.raises(ScheduleError, match="@sum begins %Y itself"):
         cache_inplace(block, block.writes[0], "global")

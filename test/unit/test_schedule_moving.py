@@ -63,7 +63,7 @@ def test_a_reduction_moves_where_a_part_of_its_input_is_made() -> None:
     schedule = of(stage)
     total, power = schedule.get_block("total"), schedule.get_block("power")
     schedule.reverse_compute_at(total, schedule.split(schedule.get_loops(power)[1], [3, None])[0])
-    assert cast("ForOp", schedule.get(schedule.get_loops(total)[-1])).trip_count == 3
+    assert cast("ForOp", schedule.operation(schedule.get_loops(total)[-1])).trip_count == 3
     assert_computes(only(schedule), stage, threads=[1])
 
 
@@ -341,7 +341,7 @@ def test_a_reader_at_a_number_moves_where_all_of_that_dimension_is_there() -> No
     refused(lambda: schedule.reverse_compute_at(square, a), schedule, "at more than its iterators")
     schedule.reorder(i, a)
     schedule.reverse_compute_at(square, i)
-    assert [schedule.get(each) for each in schedule.get_loops("square")][:1] == [schedule.get(i)]
+    assert [schedule.operation(each) for each in schedule.get_loops("square")][:1] == [schedule.operation(i)]
     x = np.random.default_rng(0).standard_normal((2, 8, 6)).astype(np.float32)
     (y,) = Interpreter(only(schedule))([x])
     wanted = np.zeros((3, 8, 6), np.float32)

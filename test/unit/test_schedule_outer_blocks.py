@@ -87,7 +87,7 @@ def test_just_the_tiles_that_are_read_are_computed() -> None:
     outer = schedule.blockize(i_1)
     place, _ = schedule.split(schedule.get_loops("C")[0], [None, 4])
     schedule.compute_at(outer, place)
-    loops = [schedule.get(loop) for loop in schedule.get_loops(outer)]
+    loops = [schedule.operation(loop) for loop in schedule.get_loops(outer)]
     assert [loop.size for loop in loops if isinstance(loop, ForOp)] == [6, 3, 6]  # 4 + 2 rows, in tiles of 2
 
 

@@ -49,8 +49,8 @@ def test_what_is_read_of_groups_is_computed_for_each_of_them(
     last = [(c * step + start + inner - 1) // divisor for c in range(outer)]
     read = max(b - a + 1 for a, b in zip(first, last, strict=True))
     _, loop = schedule.get_loops(block)
-    assert schedule.get(loop).size in (read, read + 1)  # pyright: ignore
-    assert schedule.get(loop).size < size  # pyright: ignore
+    assert schedule.operation(loop).size in (read, read + 1)  # pyright: ignore
+    assert schedule.operation(loop).size < size  # pyright: ignore
     x = np.arange(size, dtype=np.float32)
     (result,) = Interpreter(only(schedule))([x])
     index = (np.arange(outer)[:, None] * step + np.arange(inner)[None, :] + start) // divisor

@@ -27,7 +27,7 @@ def test_what_a_reduction_does_after_its_beginning_has_the_name_that_tvm_gives_i
     with pytest.raises(ScheduleError, match="has no block @dense_update"):
         schedule.get_block("dense_update")
     schedule.decompose_reduction(dense_block, schedule.get_loops(dense_block)[2])
-    assert schedule.get(schedule.get_block("dense_update")) is schedule.get(dense_block)
+    assert schedule.operation(schedule.get_block("dense_update")) is schedule.operation(dense_block)
 
 
 # rfactor
@@ -142,7 +142,7 @@ def test_parts_of_a_reduction_that_shares_a_loop_come_before_all_of_the_nest(pla
     loops = [len(schedule.get_loops(each)) for each in (partial, block)]
     assert loops == [4, 3]
     assert not {*schedule.get_loops(partial)} & {*schedule.get_loops("F")}
-    assert schedule.get(schedule.get_loops(block)[0]) is schedule.get(schedule.get_loops("F")[0])
+    assert schedule.operation(schedule.get_loops(block)[0]) is schedule.operation(schedule.get_loops("F")[0])
     a = np.random.default_rng(0).random((4, 6, 8), np.float32)
     ((found),) = Interpreter(only(schedule))([a])
     assert np.allclose(found.astype(np.float32), 1 + a.sum(2) ** 2, rtol=1e-5)
@@ -195,7 +195,7 @@ def test_what_puts_the_parts_together_has_the_loops_that_do_not_reduce() -> None
     schedule.split(i, [None, 4])
     k_0, _ = schedule.split(k, [None, 4])
     schedule.rfactor(k_0, 0)
-    extents = [cast("ForOp", schedule.get(each)).size for each in schedule.get_loops(dense_block)]
+    extents = [cast("ForOp", schedule.operation(each)).size for each in schedule.get_loops(dense_block)]
     assert extents == [2, 4, 16, 3]
     assert_computes(only(schedule), DENSE, threads=[1])
 
@@ -206,5 +206,5 @@ def test_what_starts_a_reduction_has_the_annotations_of_its_block() -> None:
     schedule.annotate(block, "word", 3)
     init = schedule.decompose_reduction(block, schedule.get_loops(block)[0])
     for each in (init, block):
-        assert "word" in cast("BlockOp", schedule.get(each)).attributes
+        assert "word" in cast("BlockOp", schedule.operation(each)).attributes
     assert_computes(only(schedule), DENSE, threads=(1,))

@@ -92,7 +92,7 @@ def test_branches_loops_and_names_of_values_are_the_nodes() -> None:
         (T.serial(4), "serial"),
         (T.parallel(4), "parallel"),
         (T.vectorized(4), "vectorized"),
-        (T.unroll(4), "unroll"),
+        (T.unroll(4), "unrolled"),
         (T.thread_binding(4, thread="threadIdx.x"), "thread_binding"),
     ],
 )

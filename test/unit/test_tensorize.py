@@ -106,11 +106,15 @@ def assert_recorded(schedule: Schedule, func: PrimFuncOp) -> None:
 def test_a_blockized_loop_is_a_block_of_that_loop() -> None:
     schedule, block, order = tiled()
     outer = schedule.blockize(order[3])
-    assert schedule.get(schedule.get_block("update_o")) is schedule.get(outer)
-    assert [schedule.get(each) for each in schedule.get_loops(outer)] == [schedule.get(each) for each in order[:3]]
-    assert [schedule.get(each) for each in schedule.get_loops(block)] == [schedule.get(each) for each in order[3:]]
-    assert [schedule.get(each) for each in schedule.get_child_blocks(order[0])] == [schedule.get(outer)]
-    assert [schedule.get(each) for each in schedule.get_child_blocks(outer)] == [schedule.get(block)]
+    assert schedule.operation(schedule.get_block("update_o")) is schedule.operation(outer)
+    assert [schedule.operation(each) for each in schedule.get_loops(outer)] == [
+        schedule.operation(each) for each in order[:3]
+    ]
+    assert [schedule.operation(each) for each in schedule.get_loops(block)] == [
+        schedule.operation(each) for each in order[3:]
+    ]
+    assert [schedule.operation(each) for each in schedule.get_child_blocks(order[0])] == [schedule.operation(outer)]
+    assert [schedule.operation(each) for each in schedule.get_child_blocks(outer)] == [schedule.operation(block)]
     assert_product(schedule)
     assert_recorded(schedule, matmul)
 
@@ -448,7 +452,7 @@ def test_a_function_of_an_intrinsic_verifies() -> None:
 def test_an_outer_block_is_transparent_to_the_loops_around() -> None:
     schedule, block, order = tiled()
     schedule.blockize(order[3])
-    found = schedule.get(block)
+    found = schedule.operation(block)
     assert isinstance(found, BlockOp)
     assert len(enclosing_loops(found)) == 6
 

@@ -70,16 +70,16 @@ def test_loops_are_found_whatever_their_order(order: tuple[int, ...]) -> None:
     tir.stmt_functor.pre_order_visit(tile.body, lambda node: not isinstance(node, tir.For) or not wanted.append(node))
     assert info is not None and info.block_iter_paddings is None
     assert [info.desc_loop_indexer[each] for each in wanted] == [0, 1, 2]
-    found = {theirs: schedule.get(ours) for ours, theirs in info.loop_map.items()}
-    assert [found[each] for each in wanted] == [schedule.get(loop) for loop in loops]
+    found = {theirs: schedule.operation(ours) for ours, theirs in info.loop_map.items()}
+    assert [found[each] for each in wanted] == [schedule.operation(loop) for loop in loops]
 
 
 def test_the_innermost_iterators_of_a_kind_are_taken() -> None:
     info = tir.get_tensorize_loop_mapping(schedule := Schedule(convolution(2, 8, 16, 8)), schedule.get_block("y"), tile)
     assert info is not None
     loops = schedule.get_loops("y")
-    assert {info.desc_loop_indexer[theirs]: schedule.get(ours) for ours, theirs in info.loop_map.items()} == {
-        0: schedule.get(loops[2]), 1: schedule.get(loops[3]), 2: schedule.get(loops[6])
+    assert {info.desc_loop_indexer[theirs]: schedule.operation(ours) for ours, theirs in info.loop_map.items()} == {
+        0: schedule.operation(loops[2]), 1: schedule.operation(loops[3]), 2: schedule.operation(loops[6])
     }  # fmt: skip
 
 
@@ -100,8 +100,8 @@ def test_a_block_is_tiled_as_an_intrinsic_wants_it(sizes: tuple[int, int, int]) 
     block = schedule.get_block("c")
     loop = tir.tile_with_tensor_intrin(schedule, block, "test_mapped", allow_padding=True)
     assert loop is not None
-    assert [schedule.get(each).size for each in schedule.get_loops(block)][-3:] == [4, 8, 4]
-    assert schedule.get(loop) is schedule.get(schedule.get_loops(block)[-3])
+    assert [schedule.operation(each).size for each in schedule.get_loops(block)][-3:] == [4, 8, 4]
+    assert schedule.operation(loop) is schedule.operation(schedule.get_loops(block)[-3])
     schedule.tensorize(loop, "test_mapped")
     assert_product(schedule, *sizes)
     again = Schedule(product(*sizes))

@@ -223,10 +223,17 @@ def test_a_schedule_leaves_alone_what_a_call_is_handed_and_blocks_that_call() ->
         lambda: schedule.unsafe_set_dtype(load, 0, "float16"),
     ):
         refused(change, "%row is handed to a call, which takes it as it is")
-    schedule = weft.tir.Schedule(rows)
-    refused(lambda: schedule.cache_read(schedule.get_block("row"), 0, "global"), "%A is handed to a call")
     schedule = weft.tir.Schedule(counts)
     refused(lambda: schedule.cache_write(schedule.get_block("count"), 0, "global"), "calls what may do more than give")
+
+
+def test_a_call_is_handed_a_copy_of_all_of_what_it_reads() -> None:
+    schedule = weft.tir.Schedule(rows, debug_mask="all")
+    schedule.cache_read(schedule.get_block("row"), 0, "global")
+    assert "T.address_of(A_global[vi, 0]" in schedule.mod.script()
+    x = np.arange(32, dtype=np.float32).reshape(4, 8)
+    (found,) = agree(schedule.mod["rows"], [x])
+    np.testing.assert_array_equal(found, x)
 
 
 @T.prim_func

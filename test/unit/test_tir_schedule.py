@@ -139,9 +139,9 @@ def test_a_replay_that_does_not_apply_names_the_instruction() -> None:
 def test_handles_stand_for_the_same_block_whatever_is_done_around_it() -> None:
     schedule = new()
     dense = schedule.get_block("dense")
-    before = schedule.get(dense)
+    before = schedule.operation(dense)
     tiled(schedule)
-    assert schedule.get(dense) is before and isinstance(before, BlockOp) and before.init is None
+    assert schedule.operation(dense) is before and isinstance(before, BlockOp) and before.init is None
 
 
 def test_a_loop_that_was_split_is_stale() -> None:
@@ -200,11 +200,11 @@ def test_a_copy_goes_its_own_way() -> None:
     schedule.unroll(j)
     refused(lambda: copy.unroll(copy.same(i)), copy, "stale: schedule.split")
     refused(lambda: copy.unroll(i), copy, "stale: schedule.split")
-    assert copy.get(j) is not schedule.get(j) and copy.get_sref(j) != schedule.get_sref(j)
+    assert copy.operation(j) is not schedule.operation(j) and copy.get_sref(j) != schedule.get_sref(j)
     (later,) = schedule.split(j, [None])
     refused(lambda: copy.unroll(later), copy, "none of this schedule")
     with pytest.raises(IndexError):
-        copy.get(later)
+        copy.operation(later)
     copy.copy().unroll(i_0)
 
 
@@ -226,7 +226,7 @@ def test_blocks_are_found_by_name_and_relation() -> None:
     power = schedule.get_block("power")
 
     def named(blocks: list[tir.BlockRV]) -> set[str]:
-        found = [schedule.get(block) for block in blocks]
+        found = [schedule.operation(block) for block in blocks]
         return {block.block_name for block in found if isinstance(block, BlockOp)}
 
     assert named(schedule.get_producers(power)) == {"highest"}
@@ -245,7 +245,11 @@ def test_a_block_that_is_not_there_is_refused_with_what_there_is() -> None:
 
 def test_of_several_functions_one_is_worked_on() -> None:
     schedule = Schedule(ModuleOp([prim_func(STAGE, "a"), prim_func(softmax(4, 9), "b")]))
-    refused(lambda: schedule.get_block("softmax"), schedule, "there is no function @main")
+    refused(
+        lambda: schedule.get_block("softmax"),
+        schedule,
+        "does not know which function to be working on: there is @a, @b",
+    )
     schedule.work_on("b")
     schedule.get_block("softmax")
     schedule.get_block("dense", func_name="a")
@@ -348,7 +352,7 @@ def test_a_sampled_location_may_be_to_inline() -> None:
 def test_a_split_gives_loops_of_the_factors(factors: list[int | None], extents: list[int]) -> None:
     schedule = new()
     loop = schedule.get_loops(schedule.get_block("relu"))[0]
-    parts = [schedule.get(part) for part in schedule.split(loop, factors)]
+    parts = [schedule.operation(part) for part in schedule.split(loop, factors)]
     assert [part.trip_count for part in parts if isinstance(part, ForOp)] == extents
     assert_computes(only(schedule), STAGE, threads=[1])
 
@@ -382,7 +386,7 @@ def test_a_loop_that_a_reduction_runs_in_twice_does_not() -> None:
     schedule = new()
     dense = schedule.get_block("dense")
     schedule.split(schedule.add_unit_loop(dense), [None, 2])
-    op = schedule.get(dense)
+    op = schedule.operation(dense)
     assert isinstance(op, BlockOp)
     op.set_predicate([])
     loop = schedule.get_loops(dense)[2]

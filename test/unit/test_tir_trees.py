@@ -516,7 +516,8 @@ def test_the_loop_of_a_handle_has_its_variable_as_a_node() -> None:
     assert schedule.get(outer).loop_var is not schedule.get(inner).loop_var
     assert schedule.get(outer).loop_var is schedule.get(outer).loop_var
     assert schedule.get(outer).loop_var is schedule.mod["main"].body.block.body[0].loop_var
-    alone = schedule.get(outer)
+    alone = schedule.operation(outer)
+    assert schedule.get(outer).operation is alone
     alone.detach()
     with pytest.raises(weft.Diagnostic, match="is in no function"):
         assert alone.loop_var

@@ -155,12 +155,12 @@ def test_texts_of_a_trace_end_before_postprocessing_where_asked() -> None:
 def test_parameters_of_traces_and_of_what_handles_stand_for_are_called_as_in_tvm() -> None:
     schedule = Schedule(prim_func(STAGE))
     block = schedule.get_block(name="relu")
-    op = schedule.get(rand_var_or_sref=block)
-    assert isinstance(op, BlockOp) and schedule.get(rand_var_or_sref=schedule.get_sref(rand_var_or_stmt=op)) is op
-    assert schedule.state.get_sref(stmt=op).stmt is op
+    op = schedule.operation(rand_var_or_sref=block)
+    assert isinstance(op, BlockOp) and schedule.operation(rand_var_or_sref=schedule.get_sref(rand_var_or_stmt=op)) is op
+    assert schedule.state.get_sref(stmt=op).op is op
     schedule.remove_rv(rand_var=block)
     with pytest.raises(ScheduleError, match="it was removed"):
-        schedule.get(block)
+        schedule.operation(block)
 
 
 @pytest.mark.parametrize("given", [3, [[["GetBlock", [], [], ["b0"]]], []], [[["Fuse", ["l0"], [True], ["l1"]]], []]])
@@ -188,7 +188,7 @@ def test_a_trace_of_instructions_of_another_has_its_own() -> None:
     assert trace.get_decision(trace.insts[3]) == [4, 2] and trace.get_decision(trace.insts[0]) is None
     again = Schedule(prim_func(STAGE))
     trace.apply_to_schedule(again)
-    loop = again.get(again.get_loops("relu")[0])
+    loop = again.operation(again.get_loops("relu")[0])
     assert isinstance(loop, ForOp) and loop.size == 4
 
 
@@ -217,7 +217,7 @@ def test_an_error_says_as_much_as_is_asked_for(level: str, text: str) -> None:
 def test_a_function_is_the_root_of_its_blocks() -> None:
     schedule = Schedule(prim_func(STAGE))
     root = schedule.get_block("root")
-    inside = [schedule.get(each) for each in schedule.get_child_blocks(root)]
+    inside = [schedule.operation(each) for each in schedule.get_child_blocks(root)]
     assert [each.block_name for each in inside if isinstance(each, BlockOp)] == ["dense", "relu"]
     assert schedule.get_loops(root) == []
     relu = schedule.get_sref(schedule.get_block("relu"))
@@ -229,8 +229,8 @@ def test_a_function_is_the_root_of_its_blocks() -> None:
 def test_blocks_are_compared_with_each_other() -> None:
     schedule = Schedule(prim_func(STAGE))
     handle = schedule.get_block("relu")
-    relu, product = schedule.get(handle), schedule.get(schedule.get_block("dense"))
-    same = schedule.copy().get(handle)
+    relu, product = schedule.operation(handle), schedule.operation(schedule.get_block("dense"))
+    same = schedule.copy().operation(handle)
     assert isinstance(relu, BlockOp) and isinstance(product, BlockOp) and isinstance(same, BlockOp)
     assert structural_equal(relu, same)
     assert not structural_equal(relu, product) and not structural_equal(relu, schedule.mod)
@@ -241,7 +241,7 @@ def test_a_handle_that_was_removed_stands_for_nothing() -> None:
     block = schedule.get_block("relu")
     schedule.remove_rv(block)
     with pytest.raises(IndexError, match="removed"):
-        schedule.get(block)
+        schedule.operation(block)
 
 
 def test_a_place_whose_loop_is_gone_has_no_statement() -> None:

@@ -61,7 +61,7 @@ def test_blocks_and_loops_are_the_same_where_they_are_one() -> None:
     weft.ir.assert_structural_equal(schedule.get(i), body)
     assert tir.structural_equal(body.body, schedule.get(j)) and not tir.structural_equal(body, schedule.get(j))
     outer, inner = schedule.split(i, [tir.IntImm("int64", 2), None])
-    assert schedule.get(outer).size == schedule.get(inner).size == 2
+    assert schedule.get(outer).extent == schedule.get(inner).extent == 2
     assert tir.Var("x", "int32").same_as(3) is False
 
 

@@ -25,7 +25,7 @@ TILED = "meta_schedule.tiling_structure"
 
 def op_of(sch: Schedule, block: BlockRV) -> BlockOp | OuterBlockOp | PrimFuncOp:
     """What the handle stands for."""
-    op = sch.get(block)
+    op = sch.operation(block)
     assert isinstance(op, BlockOp | OuterBlockOp | PrimFuncOp)
     return op
 

@@ -70,7 +70,7 @@ class RewriteCooperativeFetch(Postproc):
 def _extent(sch: Schedule, inst: Instruction) -> int:
     (loop,) = inst.inputs
     assert isinstance(loop, LoopRV)
-    op = sch.get(loop)
+    op = sch.operation(loop)
     return op.size if isinstance(op, ForOp) and isinstance(op.size, int) else 1
 
 
@@ -84,7 +84,7 @@ def _task(sch: Schedule, inst: Instruction, threads: dict[str, int]) -> Callable
 def _share(sch: Schedule, block: BlockRV, threads: dict[str, int], lanes: int) -> None:
     sch.unannotate(block, COOPERATIVE)
     loop, copy = sch.get_loops(block)[-1], op_of(sch, block)
-    op = sch.get(loop)
+    op = sch.operation(loop)
     if not isinstance(op, ForOp) or not isinstance(op.size, int) or not threads or not isinstance(copy, BlockOp):
         return
     if op.size % lanes or _widest(copy) > WIDEST:

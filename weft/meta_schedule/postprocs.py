@@ -158,7 +158,7 @@ class RewriteParallelVectorizeUnroll(Postproc):
             loops[-wanted.vectorized :] = [sch.fuse(*loops[-wanted.vectorized :])] * wanted.vectorized
             sch.vectorize(loops[-1])
         steps = max(told.get(EXPLICIT, -1), told.get(IMPLICIT, -1))
-        outermost = sch.get(loops[0])
+        outermost = sch.operation(loops[0])
         assert isinstance(outermost, ForOp)
         if steps > 0 and STEPS not in annotations_of(outermost):
             sch.annotate(loops[0], STEPS, steps)

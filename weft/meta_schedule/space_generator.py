@@ -216,7 +216,7 @@ def _post_order(around: Operation) -> Iterable[BlockOp | OuterBlockOp]:
 def _is_for(rule: ScheduleRule, sch: Schedule, block: BlockRV) -> bool:
     """Whether a block still stands, and, where it has a rule of its own, `rule` applies that."""
     try:
-        op = sch.get(block)
+        op = sch.operation(block)
     except HandleError:
         return False
     return (

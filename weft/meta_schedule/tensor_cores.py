@@ -182,7 +182,7 @@ class MultiLevelTilingTensorCore(MultiLevelTiling):
     def _pipeline(self, state: State) -> None:
         """Say that the next tile, and the next fragments of a tile, are loaded while one is multiplied."""
         levels = [number for number, letter in enumerate(self.structure) if letter == "R"]
-        loops = [state.sch.get(loop) for level in levels for loop in state.tiles[level]]
+        loops = [state.sch.operation(loop) for level in levels for loop in state.tiles[level]]
         if not self.use_software_pipeline or not any(isinstance(each, ForOp) and each.size != 1 for each in loops):
             return
         for copy in state.read:

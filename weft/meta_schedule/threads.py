@@ -77,7 +77,7 @@ def _bind(sch: Schedule, block: BlockRV, most_blocks: int, most_threads: int, fa
         sch.bind(sch.fuse(*loops[: min(first_other, threads[0], spatial)]), "blockIdx.x")
         return
     fused = sch.fuse(*loops[: min(first_other, spatial)])
-    loop = sch.get(fused)
+    loop = sch.operation(fused)
     assert isinstance(loop, ForOp)
     if isinstance(loop.size, int) and loop.size <= most_blocks * most_threads:
         outer, inner = sch.split(fused, [None, factor(min(loop.size, most_threads))])
@@ -237,6 +237,6 @@ def _threads_bound(sch: Schedule) -> int | ExprRV:
             factor = inst.inputs[1 + inst.outputs.index(cast(LoopRV, bound))]
             if isinstance(factor, int | ExprRV):
                 return factor
-    loop = sch.get(cast(LoopRV, bound))
+    loop = sch.operation(cast(LoopRV, bound))
     assert isinstance(loop, ForOp) and isinstance(loop.size, int)
     return loop.size

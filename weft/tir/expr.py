@@ -27,6 +27,7 @@ from ..dialects.tir.nodes.expressions import Mul as Mul
 from ..dialects.tir.nodes.expressions import Not as Not
 from ..dialects.tir.nodes.expressions import Or as Or
 from ..dialects.tir.nodes.expressions import PrimExpr as PrimExpr
+from ..dialects.tir.nodes.expressions import ProducerLoad as ProducerLoad
 from ..dialects.tir.nodes.expressions import Ramp as Ramp
 from ..dialects.tir.nodes.expressions import Select as Select
 from ..dialects.tir.nodes.expressions import SizeVar as SizeVar

@@ -222,7 +222,10 @@ class IndexMap:
 
 def _in_gap(gap: Gap, outputs: Sequence[IntExpr]) -> IntExpr:
     inner = sum((outputs[number] * scale for number, scale in gap.lower), as_expr(0))
-    place = inner < gap.inner.stop if gap.is_first else inner >= gap.inner.start
+    if gap.is_first:
+        place = inner < gap.inner.stop
+    else:
+        place = inner.equal(gap.inner.start) if len(gap.inner) == 1 else inner >= gap.inner.start
     return place if gap.highest is None else all_of(outputs[gap.highest[0]].equal(gap.highest[1]), place)
 
 

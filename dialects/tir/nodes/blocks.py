@@ -23,7 +23,7 @@ from ...te.expr import IterVar as Axis
 from ...te.forms import thread_axis
 from ...te.kinds import index
 from ..blocks import IterKind
-from .buffers import Buffer, Memory
+from .buffers import Allocate, Buffer, Memory
 from .buffers import BufferRegion as BufferRegion
 from .buffers import Range as Range
 from .statements import Stmt
@@ -180,6 +180,33 @@ class AllocateConst(Memory):
 
     data: npt.NDArray[np.generic]
     body: Stmt
+
+    @checked
+    def __init__(
+        self,
+        buffer_var: Expr,
+        dtype: str,
+        extents: Sequence[ExprLike],
+        data_or_idx: object,
+        body: Stmt,
+        annotations: Mapping[str, object] | None = None,
+    ):
+        memory = Allocate(buffer_var, dtype, extents, True, body, annotations)
+        shape = [each for each in memory.buffer.shape if isinstance(each, int)]
+        if len(shape) != len(extents):
+            raise UsageError(f"the extents of the constant '{memory.buffer.name}' are numbers")
+        values = np.asarray(data_or_idx, dtype).reshape(shape)
+        object.__setattr__(self, "buffer", memory.buffer)
+        object.__setattr__(self, "data", values)
+        object.__setattr__(self, "body", body)
+
+    @staticmethod
+    def of(buffer: Buffer, data: npt.NDArray[np.generic], body: Stmt) -> AllocateConst:
+        """That of a buffer."""
+        made = object.__new__(AllocateConst)
+        for name, value in (("buffer", buffer), ("data", data), ("body", body)):
+            object.__setattr__(made, name, value)
+        return made
 
 
 def is_true(predicate: Expr) -> bool:

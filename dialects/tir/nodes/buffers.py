@@ -8,7 +8,7 @@ A buffer may be laid out by `strides` and begin at `elem_offset`; an element is 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
@@ -21,6 +21,7 @@ from ...support.arguments import checked, checked_methods
 from ...support.diagnostics import UsageError
 from ...support.dtypes import dtype_name
 from ...support.hints import isa
+from ...support.whole_number import WholeNumber
 from ...te.dims import size_var
 from ...te.element_types import element_type
 from ...te.expr import Const, Dim, Expr, ExprLike, NodeRange, as_expr
@@ -66,7 +67,7 @@ class Buffer:
         axis_separators: Sequence[int] = (),
     ):
         self.name = name
-        self.shape = tuple(shape)
+        self.shape = tuple(WholeNumber(dim) if isinstance(dim, int) else dim for dim in shape)
         self.type = type
         self.strides = None if not strides else tuple(strides)
         self.elem_offset = elem_offset
@@ -321,9 +322,44 @@ class Memory(Stmt):
 
 @dataclass(frozen=True, eq=False)
 class Allocate(Memory):
-    """Memory that is there in `body`."""
+    """Memory that is there in `body`: `extents` elements at `buffer_var`, which buffers in it may be views of.
+
+    Raises:
+        UsageError: the memory is there under a condition, or its variable is no pointer.
+    """
 
     body: Stmt
+
+    @checked
+    def __init__(
+        self,
+        buffer_var: Expr,
+        dtype: str,
+        extents: Sequence[ExprLike],
+        condition: ExprLike,
+        body: Stmt,
+        annotations: Mapping[str, object] | None = None,
+    ):
+        if not isinstance(buffer_var, Handle):
+            raise UsageError("memory is at a tir.Var of dtype 'handle'")
+        if not isinstance(condition, int | Const) or not condition:
+            raise UsageError(f"the memory '{buffer_var.name}' is there under a condition", hint="allocate it always")
+        if annotations:
+            raise UsageError(f"nothing is said of the memory '{buffer_var.name}'", hint="leave the annotations out")
+        dims = [int(each.value) if isinstance(each, Const) else cast("Dim", each) for each in extents]
+        leads_to = buffer_var.type_annotation
+        scope = leads_to.storage_scope if isinstance(leads_to, PointerType) else "global"
+        buffer = Buffer(buffer_var.name, dims, element_type(dtype), scope=scope or "global", data=buffer_var)
+        object.__setattr__(self, "buffer", buffer)
+        object.__setattr__(self, "body", body)
+
+    @staticmethod
+    def of(buffer: Buffer, body: Stmt) -> Allocate:
+        """That of a buffer."""
+        made = object.__new__(Allocate)
+        object.__setattr__(made, "buffer", buffer)
+        object.__setattr__(made, "body", body)
+        return made
 
 
 @dataclass(frozen=True, eq=False)

@@ -48,6 +48,7 @@ from ...te.expr import Select as SelectExpr
 from ...te.expr import Var as Extent
 from ...te.kinds import BinaryKind as B
 from ...te.kinds import UnaryKind as U
+from ...te.tensor import Read, Tensor
 from ...te.vectors import Broadcast as Broadcast
 from ...te.vectors import Ramp as Ramp
 from ...te.vectors import operand
@@ -197,6 +198,15 @@ def _select(condition: Expr, true_value: ExprLike, false_value: ExprLike) -> Exp
 
 Cast = Node(_cast, lambda e: isinstance(e, CastExpr))
 Select = Node(_select, lambda e: isinstance(e, SelectExpr))
+
+
+@checked
+def _producer_load(producer: Tensor, indices: Sequence[ExprLike]) -> Expr:
+    return producer(*indices)
+
+
+ProducerLoad = Node(_producer_load, lambda e: isinstance(e, Read))
+"""An element of a tensor."""
 
 
 def _prim_expr(value: ExprLike) -> Expr:

@@ -150,7 +150,7 @@ def Else() -> CaseFrame:
 def allocate(extents: Dim | Sequence[Dim], dtype: str, scope: str = "global") -> Frame[BufferNode]:
     """Memory for what follows."""
     made = buffer_node(extents, dtype, scope=scope)
-    return Around(made, partial(Allocate, made))
+    return Around(made, partial(Allocate.of, made))
 
 
 @checked
@@ -192,7 +192,7 @@ def launch_thread(thread: Expr | str, extent: Dim) -> Frame[Expr]:
 
 
 def _constant(buffer: BufferNode, data: npt.NDArray[np.generic], body: Stmt) -> Stmt:
-    return AllocateConst(buffer, data, body)
+    return AllocateConst.of(buffer, data, body)
 
 
 def _itself(body: Stmt) -> Stmt:

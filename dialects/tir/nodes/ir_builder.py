@@ -153,7 +153,7 @@ class IRBuilder:
         """Memory for what follows in the same suite."""
         dims = tuple(shape) if isinstance(shape, Sequence) else (shape,)
         buffer = Buffer(name, dims, element_type(dtype), scope=scope)
-        self._surround(partial(Allocate, buffer))
+        self._surround(partial(Allocate.of, buffer))
         return BufferVar(self, buffer)
 
     def buffer_ptr(self, buf: Buffer, shape: Sequence[Dim] | None = None) -> BufferVar:

@@ -197,7 +197,7 @@ class Writer:
             case AssertStmt(condition, message, body):
                 return [ast.Assert(self.expr(condition), ast.Constant(message)), *self.statement(body)]
             case Allocate(buffer, body):
-                return [self.allocation(buffer), *self.statement(body)]
+                return [self.allocation(buffer), *self._views(buffer, body), *self.statement(body)]
             case AllocateConst(buffer, data, body):
                 return [self._constant(buffer, data), *self.statement(body)]
             case BlockRealize():
@@ -206,6 +206,20 @@ class Writer:
                 return self._attribute(statement)
             case _:
                 raise UsageError(f"a {type(statement).__name__} is no statement")
+
+    def _views(self, memory: Buffer, body: Stmt) -> list[ast.stmt]:
+        """`B = T.decl_buffer((4, 4), "float32", data=A.data)` for each other buffer whose elements, in a statement, are
+        in memory that has been allocated."""
+        used = [each.buffer for each in walk(body) if isinstance(each, BufferLoad | BufferStore | AccessPtr)]
+        views = [each for each in dict.fromkeys(used) if each.data is memory.data and each not in self.declared]
+        lines: list[ast.stmt] = []
+        for view in views:
+            self.declared.add(view)
+            data = ast.Attribute(ast.Name(self.name(memory, memory.name), ast.Load()), "data", ast.Load())
+            call = cast("ast.Call", word("decl_buffer", self.shape(view), ast.Constant(type_word(view.type))))
+            call.keywords = [ast.keyword("data", data), *self._layout(view)]
+            lines.append(ast.Assign([ast.Name(self.name(view, view.name), ast.Store())], call))
+        return lines
 
     def _let(self, let: LetStmt) -> list[ast.stmt]:
         """A name for a value; among the statements of a block they may follow it. Around loops it is the value, if
@@ -305,13 +319,18 @@ class Writer:
         """A buffer that the function is given."""
         self.declared.add(buffer)
         call = cast("ast.Call", word("Buffer", self.shape(buffer), ast.Constant(type_word(buffer.type))))
+        call.keywords += [*self._layout(buffer), *_separators(buffer)]
+        return ast.arg(self.name(buffer, buffer.name), call)
+
+    def _layout(self, buffer: Buffer) -> list[ast.keyword]:
+        """How a buffer lies in its memory, if it does not just fill it."""
+        keywords: list[ast.keyword] = []
         if buffer.strides is not None:
             strides = ast.List([self.place(each) for each in buffer.strides], ast.Load())
-            call.keywords.append(ast.keyword("strides", strides))
+            keywords.append(ast.keyword("strides", strides))
         if buffer.elem_offset not in (None, 0):
-            call.keywords.append(ast.keyword("elem_offset", self.place(buffer.elem_offset)))
-        call.keywords += _separators(buffer)
-        return ast.arg(self.name(buffer, buffer.name), call)
+            keywords.append(ast.keyword("elem_offset", self.place(buffer.elem_offset)))
+        return keywords
 
     def scalar(self, variable: Slot | Extent) -> ast.arg:
         """A number that the function is given."""

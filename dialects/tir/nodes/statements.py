@@ -25,6 +25,9 @@ THREAD_EXTENT = "thread_extent"
 VIRTUAL_THREAD = "virtual_thread"
 """The same of threads that a thread runs one after the other."""
 
+_SPELLED = {"unroll": ForKind.UNROLLED.value, "vectorize": ForKind.VECTORIZED.value}
+"""A kind as it is called, where TVMScript, or the builder, calls it otherwise."""
+
 NUMBERED = tuple(kind.value for kind in ForKind)
 """A loop's kinds by TVM's numbers of them."""
 
@@ -52,6 +55,10 @@ class Stmt:
             UsageError: something in it has no form there.
         """
         return Expr.scripted(self, verbose_expr)
+
+    def same_as(self, other: object) -> bool:
+        """Whether both are one object."""
+        return self is other
 
     def show(self) -> None:
         """Print it as TVMScript."""
@@ -105,6 +112,7 @@ class For(Stmt):
             if kind not in range(len(NUMBERED)):
                 raise UsageError(f"there are no loops of kind {kind}", hint=f"0 to {len(NUMBERED) - 1}, or tir.ForKind")
             kind = NUMBERED[kind]
+        kind = _SPELLED.get(kind, kind)
         given = {
             "loop_var": loop_var,
             "min": as_expr(min_val, loop_var.type),
@@ -153,7 +161,17 @@ class AttrStmt(Stmt):
     node: object
     attr_key: str
     value: object
+    """An expression, or a text."""
     body: Stmt
+
+    @checked
+    def __init__(self, node: object, attr_key: str, value: object, body: Stmt):
+        object.__setattr__(self, "node", node)
+        object.__setattr__(self, "attr_key", attr_key)
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            value = as_expr(value, i32)
+        object.__setattr__(self, "value", value)
+        object.__setattr__(self, "body", body)
 
 
 def loop_over(launch: AttrStmt, thread: Slot | IterVar) -> For:

@@ -64,12 +64,21 @@ def tree_of(op: Operation) -> Stmt:
 
 
 def node_in_tree(op: Operation) -> Stmt:
-    """A loop or a block as it stands in its function's tree.
+    """A loop or a block as it stands in its function's tree, a function as its root block. One that the tree shows
+    without a block of its own is read by itself.
 
     Raises:
         Diagnostic: it is in no function, or something in that is no statement.
     """
-    return reading_of(_function_around(op)).nodes[op]
+    func = _function_around(op)
+    reading = reading_of(func)
+    if (found := reading.nodes.get(op)) is not None:
+        return found
+    if op is func:
+        return Block([], [], [], "root", reading.tree).read_from(func)
+    realize = _Reader(func).part(op, as_block=True)
+    assert isinstance(realize, BlockRealize)
+    return realize.block
 
 
 def loop_variable(loop: Operation) -> Expr:
@@ -164,19 +173,19 @@ class _Reader:
         body = self._statements([op for op in ops if op not in own])
         if not any(isinstance(each, BlockRealize) for each in walk(body)):
             for op in reversed(own):
-                body = Allocate(self.buffers[op.buffer], body)
+                body = Allocate.of(self.buffers[op.buffer], body)
             return body
         root = Block([], [], [], "root", body, None, [self.buffers[op.buffer] for op in own]).read_from(self.func)
         return BlockRealize([], True, root).read_from(self.func)
 
-    def part(self, op: Operation) -> Stmt:
-        """A loop or a block in the function."""
+    def part(self, op: Operation, as_block: bool = False) -> Stmt:
+        """A loop or a block in the function; with `as_block` a block also where it is a statement among loops."""
         for alloc in self.func.region.walk():
             if isinstance(alloc, AllocBufferOp) and not op.is_ancestor(alloc):
                 self.buffers[alloc.buffer] = self._buffer(alloc)
         for loop in enclosing_loops(op):
             self.known[loop.var] = Slot(loop.var.name_hint or "i", index)
-        return self._statements([op])
+        return self._realized(op) if as_block and isinstance(op, BlockOp) else self._statements([op])
 
     def _buffer(self, op: AllocBufferOp) -> Buffer:
         shape = [self._extent(each) for each in shape_of(op.buffer)]
@@ -195,7 +204,7 @@ class _Reader:
                     rest = self._statements(ops[number + 1 :])
                     value = None if op.value is None else array_of(op.value)
                     return sequence(
-                        [*made, Allocate(buffer, rest) if value is None else AllocateConst(buffer, value, rest)]
+                        [*made, Allocate.of(buffer, rest) if value is None else AllocateConst.of(buffer, value, rest)]
                     )
                 case ForOp():
                     made.append(self._loop(op))
@@ -223,21 +232,32 @@ class _Reader:
         loop = For(variable, op.start, extent, kind, body, thread, annotations).read_from(op)
         return self.guards.around(leaving, loop)
 
-    def _block(self, op: BlockOp) -> Stmt:
+    def _iterators(self, op: BlockOp) -> tuple[list[Expr], list[IterVar], list[Expr]]:
+        """The variables of the loops that a block is bound to, its iterators, and their values."""
         loops = [self.known[each] for each in op.loop_vars]
         iters = [
             IterVar(self._extent(size), iterator.name_hint or "v", kind, partial=number in op.partial_iters)
             for number, (iterator, size, kind) in enumerate(zip(op.iters, op.sizes, op.kinds, strict=True))
         ]
-        values = [expression(each, loops, self.symbols) for each in op.bindings.data.results]
-        body = self._body(op, op.body, iters)
-        init = None if op.init is None else self._body(op, op.init, iters)
-        if op.block_name == STATEMENT and init is None and not op.attributes:
+        return loops, iters, [expression(each, loops, self.symbols) for each in op.bindings.data.results]
+
+    def _block(self, op: BlockOp) -> Stmt:
+        """A block, or the statement among loops that it is."""
+        if op.block_name == STATEMENT and op.init is None and not op.attributes:
+            loops, iters, values = self._iterators(op)
+            body = self._body(op, op.body, iters)
             if speaks_of_loops(op) or (
                 all(kind == IterKind.OPAQUE for kind in op.kinds) and not isinstance(body, SeqStmt)
             ):
                 statement = substitute(body, dict(zip((each.var for each in iters), values, strict=True)))
                 return self.guards.around([condition([each], loops, self.symbols) for each in op.conditions], statement)
+        return self._realized(op)
+
+    def _realized(self, op: BlockOp) -> BlockRealize:
+        """A block as one."""
+        loops, iters, values = self._iterators(op)
+        body = self._body(op, op.body, iters)
+        init = None if op.init is None else self._body(op, op.init, iters)
         reads = self._regions(op.reads, op.read_maps, iters)
         writes = self._regions(op.writes, op.write_maps, iters)
         block = Block(iters, reads, writes, op.block_name, body, init, annotations=_values(op.attributes))

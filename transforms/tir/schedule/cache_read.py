@@ -43,12 +43,13 @@ from xdsl.ir import Operation, SSAValue
 
 from ....dialects.support.memory_scopes import named_in
 from ....dialects.tir.buffers import shape_of
+from ....dialects.tir.calls import AddressOfOp, CallOp
 from ....dialects.tir.core import AllocBufferOp, BlockOp, memref_of
 from ....dialects.tir.legality.bounds import buffer_name
 from ....dialects.tir.legality.scopes import is_shared
 from ..analysis.producers import allocation_of, function_of, is_before, nest_of, writers
 from .caching_in_loops import Spot, check_spot_of_reads, copy_at, place_allocation, spot_of
-from .checks import check_live, check_not_passed
+from .checks import check_live, check_not_passed, check_plain_memory
 from .copies import copy_nest, free_block_name
 from .errors import ScheduleError
 
@@ -69,7 +70,6 @@ def check_cache_read(buffer: SSAValue, readers: Sequence[BlockOp], scope: str) -
     for reader in readers:
         if buffer not in reader.reads or buffer in reader.writes:
             raise ScheduleError.at(reader, f"block @{reader.block_name} does not only read {name}")
-    check_not_passed(buffer, readers)
     nests = list(dict.fromkeys(nest_of(reader) for reader in readers))
     if len({nest.parent for nest in nests}) > 1:  # some stand in blocks of loops, where others do not reach
         body = function_of(readers[0]).region.block
@@ -77,9 +77,12 @@ def check_cache_read(buffer: SSAValue, readers: Sequence[BlockOp], scope: str) -
     first = next(nest for nest in nests if all(nest is other or is_before(nest, other) for other in nests))
     written = writers(buffer)
     if any(nest_of(writer) is first for writer in written):
+        check_not_passed(buffer, readers)  # a call would have to be told where the part lies
         spot = spot_of(buffer, readers, written)
         check_spot_of_reads(buffer, readers, spot, scope)
         return spot
+    if any(isinstance(use.operation, CallOp | AddressOfOp) for use in buffer.uses):
+        check_plain_memory(buffer)  # it lies as its copy does
     last = [nest for nest in nests if all(nest is other or is_before(other, nest) for other in nests)]
     for writer in written:
         if is_before(last[-1], writer) and nest_of(writer) is not last[-1]:
@@ -120,5 +123,8 @@ def cache_read(buffer: SSAValue, scope: str, readers: Sequence[BlockOp]) -> Bloc
         for access in reader.accesses():
             if access.buffer is buffer:
                 access.op.operands[0] = alloc.buffer
+        for op in reader.walk():
+            if isinstance(op, CallOp | AddressOfOp):
+                op.operands = [alloc.buffer if value is buffer else value for value in op.operands]
         reader.update_accesses()
     return block

@@ -9,5 +9,9 @@ class ScheduleError(Diagnostic):
     """A primitive does not apply to its loop or block; nothing was changed. Counterpart of TVM's `ScheduleError`."""
 
 
+class UnknownFunctionError(ScheduleError, ValueError):
+    """There is no function of a name, or it is not said which of several is scheduled."""
+
+
 class HandleError(ScheduleError, IndexError):
     """A handle stands for nothing: it is another schedule's, or what it stood for is gone."""

@@ -72,7 +72,7 @@ from xdsl.dialects import memref
 from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr, AffineMap
 
-from ....dialects.tir.affine import substitute, uses
+from ....dialects.tir.affine import substitute
 from ....dialects.tir.alignment import BUFFER_DIM_ALIGN
 from ....dialects.tir.buffers import shape_of
 from ....dialects.tir.core import (
@@ -116,11 +116,11 @@ def check_rfactor(loop: ForOp, axis: int) -> Reduction:
         raise ScheduleError.at(block, f"{name} has a predicate", hint="split by a factor that divides")
     if loop.start != 0 or loop.size == 0:
         raise ScheduleError.at(loop, "does not start at 0, or has no iterations")
-    if loop.var not in block.loop_vars:
+    if loop.var not in block.loop_vars and loop.size != 1:  # one step of a reduction may be that of any loop
         raise ScheduleError.at(loop, f"is no reduction of {name}")
-    dim = AffineDimExpr(list(block.loop_vars).index(loop.var))
     for number, (kind, binding) in enumerate(zip(block.kinds, block.bindings.data.results, strict=True)):
-        if uses(binding, dim) and kind != IterKind.REDUCE:
+        bound = [block.loop_vars[d] for d in binding.used_dims()]
+        if loop.var in bound and kind != IterKind.REDUCE:
             raise ScheduleError.at(loop, f"is bound to {block.iter_name(number)} of {name}, which is {kind.value}")
     reduces = {
         d
@@ -199,6 +199,8 @@ def rfactor(loop: ForOp, axis: int) -> BlockOp:
     """
     found = check_rfactor(loop, axis)
     block = found.block
+    if loop.var not in block.loop_vars:
+        block.set_bindings(list(block.bindings.data.results), [*block.loop_vars, loop.var])
     rank = len(found.stores[0].indices)
     axis = axis + rank + 1 if axis < 0 else axis
     top = nest_of(loop)

@@ -8,12 +8,14 @@ from xdsl.ir import SSAValue
 
 from ....dialects.support.diagnostics import did_you_mean
 from ....dialects.tir.core import BlockOp, OuterBlockOp
+from ....dialects.tir.nodes.buffers import Buffer
 from ..analysis.block_scopes import AnyBlock, buffers_of, children_of, reads_of, scope_of
 from ..analysis.producers import function_of
 from ..schedule.errors import ScheduleError
 
-BufferName: TypeAlias = tuple[str, int] | str | SSAValue
-"""A buffer that a block reads or writes: by number, by name, or itself."""
+BufferName: TypeAlias = tuple[str, int] | str | SSAValue | Buffer
+"""A buffer that a block reads or writes: by number, by name, or itself, as a value or as a node of the function's tree.
+"""
 
 
 def buffer_of(block: AnyBlock, buffer: BufferName) -> tuple[str, int]:
@@ -22,6 +24,8 @@ def buffer_of(block: AnyBlock, buffer: BufferName) -> tuple[str, int]:
     Raises:
         ScheduleError: the block touches none of the name.
     """
+    if isinstance(buffer, Buffer):
+        buffer = _value_of(block, buffer)
     if isinstance(buffer, SSAValue):
         for kind, buffers in (("read", buffers_of(block, "read")), ("write", buffers_of(block, "write"))):
             if buffer in buffers:
@@ -39,6 +43,21 @@ def buffer_of(block: AnyBlock, buffer: BufferName) -> tuple[str, int]:
             return kind, number
     hint = did_you_mean(buffer, [name for _, _, name in named if name])
     raise ScheduleError.at(block, f"block @{block.block_name} touches no buffer %{buffer}", hint=hint)
+
+
+def _value_of(block: AnyBlock, buffer: Buffer) -> SSAValue:
+    """What a node of a buffer stands for.
+
+    Raises:
+        ScheduleError: it is none of the function's tree as it is now.
+    """
+    from ....dialects.tir.nodes.tree import reading_of
+
+    found = [value for value, node in reading_of(function_of(block)).buffers.items() if node is buffer]
+    if not found:
+        hint = "schedule.get(block).reads and .writes have the nodes"
+        raise ScheduleError.at(block, f"'{buffer.name}' is no buffer of the function as it is now", hint=hint)
+    return found[0]
 
 
 def index_of(block: AnyBlock, kind: str, index: int | str) -> int:

@@ -19,7 +19,7 @@ from ....dialects.schedule.core import Instruction
 from ....dialects.support.diagnostics import did_you_mean
 from ....dialects.tir.core import BlockOp, ForOp, OuterBlockOp, PrimFuncOp, enclosing_loops
 from ..analysis.block_scopes import AnyBlock, CachedFlags, DepKind, Root, cached_flags, dependencies_in
-from ..schedule.errors import HandleError, ScheduleError
+from ..schedule.errors import HandleError, ScheduleError, UnknownFunctionError
 
 if TYPE_CHECKING:
     from ....dialects.tir.nodes.statements import Stmt
@@ -39,6 +39,11 @@ Statement: TypeAlias = BlockOp | OuterBlockOp | ForOp | PrimFuncOp
 
 Meaning: TypeAlias = Statement | int | Location
 """What a handle may stand for."""
+
+
+def known_in(functions: Iterable[str]) -> str:
+    """The names of functions, for messages."""
+    return ", ".join(f"@{known}" for known in functions) or "none"
 
 
 class State:
@@ -76,9 +81,14 @@ class State:
         if wanted == "main" and wanted not in functions and len(functions) == 1:
             return next(iter(functions.values()))
         if wanted not in functions:
+            if name is None and self.function_name is None:
+                raise UnknownFunctionError(
+                    f"the schedule does not know which function to be working on: there is {known_in(functions)}",
+                    hint="schedule.work_on(name)",
+                )
             hint = did_you_mean(f"@{wanted}", [f"@{known}" for known in functions])
-            known = ", ".join(f"@{known}" for known in functions) or "none"
-            raise ScheduleError(f"there is no function @{wanted} to schedule", hint=hint or f"there is {known}")
+            known = known_in(functions)
+            raise UnknownFunctionError(f"there is no function @{wanted} to schedule", hint=hint or f"there is {known}")
         return functions[wanted]
 
     def is_live(self, op: Operation) -> bool:
@@ -207,9 +217,9 @@ class StmtSRef:
     op: Statement
 
     @property
-    def stmt(self) -> Statement | None:
-        """The block, loop or function; `None` where a primitive has taken it away."""
-        return self.op if self.state.is_live(self.op) else None
+    def stmt(self) -> Stmt | None:
+        """The block or loop as a node of the function's tree; `None` where a primitive has taken it away."""
+        return node_of(self.op) if self.state.is_live(self.op) else None
 
     @property
     def parent(self) -> StmtSRef | None:
@@ -222,9 +232,16 @@ class StmtSRef:
         return isinstance(other, StmtSRef) and other.state is self.state and other.op is self.op
 
 
+def node_of(op: Statement) -> Stmt:
+    """A block or loop as a node of its function's tree; of a function, its root block."""
+    from ....dialects.tir.nodes.tree import node_in_tree  # nodes are loaded when they are asked for
+
+    return node_in_tree(op)
+
+
 def _root_at(sref: StmtSRef) -> Root:
-    op = sref.stmt
-    if op is None or isinstance(op, ForOp):
+    op = sref.op
+    if not sref.state.is_live(op) or isinstance(op, ForOp):
         raise HandleError("this is no block of what is scheduled")
     return op
 

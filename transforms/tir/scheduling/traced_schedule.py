@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import wraps
-from typing import TYPE_CHECKING, Concatenate, ParamSpec, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, Self, TypeVar, cast, overload
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
@@ -21,11 +21,12 @@ from ..schedule.errors import HandleError, ScheduleError
 from .handles import BlockRV, ExprRV, LoopRV
 from .instructions import APPLY
 from .rehearsal import check_given, needs_rehearsal, rehearse
-from .state import Location, Meaning, State, StmtSRef
+from .state import Location, Meaning, State, StmtSRef, node_of
 from .trace import Trace
 
 if TYPE_CHECKING:
-    from ....dialects.tir.nodes.statements import Stmt
+    from ....dialects.tir.nodes.blocks import Block
+    from ....dialects.tir.nodes.statements import For, Stmt
 
 NOT_SHOWN = "an instruction does not apply (not rendered)"
 """What is said of an error at the level `"none"`."""
@@ -154,17 +155,39 @@ class TracedSchedule:
             raise HandleError("the handle is none of the schedule that this is a copy of")
         return type(rv)(self.state.twins[rv.value])
 
-    def get(
-        self, rand_var_or_sref: BlockRV | LoopRV | ExprRV | StmtSRef
-    ) -> BlockOp | OuterBlockOp | ForOp | PrimFuncOp | int | Location:
-        """What a handle, or a place, stands for.
+    @overload
+    def get(self, rand_var_or_sref: BlockRV) -> Block: ...
+    @overload
+    def get(self, rand_var_or_sref: LoopRV) -> For: ...
+    @overload
+    def get(self, rand_var_or_sref: ExprRV) -> int | Location: ...
+    @overload
+    def get(self, rand_var_or_sref: StmtSRef) -> Stmt: ...
+    def get(self, rand_var_or_sref: BlockRV | LoopRV | ExprRV | StmtSRef) -> Stmt | int | Location:
+        """What a handle, or a place, stands for: a loop or a block as a node of the function's tree, which is the same
+        one as long as nothing has changed. `operation` gives what that was read from.
 
         Raises:
             HandleError: it is stale, or another schedule's; as all primitives do.
         """
+        if isinstance(rand_var_or_sref, ExprRV):
+            found = self.state.meaning(rand_var_or_sref.value)
+            assert isinstance(found, int | Location)
+            return found
+        return node_of(self.operation(rand_var_or_sref))
+
+    def operation(self, rand_var_or_sref: BlockRV | LoopRV | StmtSRef) -> BlockOp | OuterBlockOp | ForOp | PrimFuncOp:
+        """The operation that a handle, or a place, stands for: primitives move it, and do not copy it.
+
+        Raises:
+            HandleError: it is stale, or another schedule's.
+        """
         if isinstance(rand_var_or_sref, StmtSRef):
             return self.get_sref(rand_var_or_sref.op).op
-        return self.state.meaning(rand_var_or_sref.value)
+        found = self.state.meaning(rand_var_or_sref.value)
+        if isinstance(found, int | Location):
+            raise HandleError("the handle stands for no block or loop")
+        return found
 
     def get_sref(
         self, rand_var_or_stmt: BlockRV | LoopRV | BlockOp | OuterBlockOp | ForOp | PrimFuncOp | Stmt

@@ -1,0 +1,12 @@
+"""Integers that people are given where TVM gives them expressions."""
+
+from __future__ import annotations
+
+
+class WholeNumber(int):
+    """An integer, which is asked for its number as TVM's `IntImm` is, too: `A.shape[0].value`."""
+
+    @property
+    def value(self) -> int:
+        """The number."""
+        return int(self)
