@@ -69,7 +69,7 @@ def call(at: Expressions, node: ast.Call, word: str | None) -> Term:
         return _stated(at, call(at, ast.copy_location(without, node), word), stated.value, word)
     named = {keyword.arg for keyword in node.keywords} & {"dtype"}  # the others keep their order beside it, as in TVM
     places = [each for each in found.parameters if each not in named]
-    if len(places) < len(node.args) == len(found.parameters):
+    if len(places) < len(node.args) == len(found.parameters) and not found.is_variadic:
         raise error(node, f"T.{word} is given dtype twice")
     arguments = dict(zip(places, node.args, strict=False))
     if len(node.args) > len(found.parameters) and not found.is_variadic:
