@@ -107,5 +107,5 @@ def _setting(text: str) -> tuple[str, bool | int | float | str]:
         raise UsageError(f"'{text}' is not of the form KEY=VALUE", Place("--pass-config"))
     try:
         return key, json.loads(value)
-    except json.JSONDecodeError:
+    except (ValueError, RecursionError):
         return key, value

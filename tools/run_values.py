@@ -68,8 +68,9 @@ def _array(name: str, text: str, shape: tuple[int, ...], dtype: np.dtype[np.gene
         given = np.array(json.loads(spelled), object)  # integers of Python, of any size
         if not all(isinstance(value, int | float) for value in given.flat):
             raise ValueError("not numbers")
-    except ValueError:
-        raise UsageError(f"input '{name}': '{text}' is not a list of numbers", hint="as in [1, -2.5, inf]") from None
+    except (ValueError, RecursionError):
+        shown = text if len(text) <= 80 else f"{text[:77]}..."
+        raise UsageError(f"input '{name}': '{shown}' is not a list of numbers", hint="as in [1, -2.5, inf]") from None
     try:
         with np.errstate(all="ignore"):
             converted = given.astype(dtype)

@@ -113,6 +113,16 @@ def test_a_record_is_what_its_json_says() -> None:
         ms.Workload.from_json(3)
 
 
+@pytest.mark.parametrize("text", ["{", "[" * 100_000, "5", '["x"]'])
+def test_a_file_that_is_no_database_is_refused_with_its_line(text: str, tmp_path: Path) -> None:
+    workloads, records = tmp_path / "workloads.json", tmp_path / "records.json"
+    workloads.write_text(f"{text}\n")
+    records.write_text("")
+    with pytest.raises(Diagnostic) as error:
+        JSONDatabase(str(workloads), str(records))
+    assert error.value.place is not None and error.value.place.line == 1
+
+
 def test_a_database_of_files_is_read_again(tmp_path: Path) -> None:
     database = JSONDatabase(work_dir=tmp_path)
     for text, seconds in ((PRODUCT, [7.0]), (OTHER_END, [3.0]), (PRODUCT, [2.0])):

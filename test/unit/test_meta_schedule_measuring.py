@@ -13,7 +13,7 @@ import pytest
 
 import weft
 from weft import meta_schedule as ms
-from weft.dialects.support.diagnostics import UsageError
+from weft.dialects.support.diagnostics import Diagnostic, UsageError
 from weft.dialects.tir.core import PrimFuncOp
 from weft.meta_schedule.builder import BuilderInput, BuilderResult, LocalBuilder
 from weft.meta_schedule.measure_callback import AddToDatabase, RemoveBuildArtifact, UpdateCostModel
@@ -136,6 +136,15 @@ def test_a_runner_that_cannot_be_is_refused() -> None:
 
 def candidates_of(count: int) -> list[ms.MeasureCandidate]:
     return [each for found in rounds_of(context(ReplayTrace()), count, count) for each in found]
+
+
+@pytest.mark.parametrize("text", ["{", "[" * 100_000, "[1]", '{"a": 5}', '{"a": [[["x"], 1]]}'])
+def test_a_file_that_is_no_cost_model_is_refused(text: str, tmp_path: Path) -> None:
+    (tmp_path / "model.json").write_text(text)
+    for model in (ms.cost_model.RandomModel(), ms.cost_model.TreeModel()):
+        for path in (tmp_path / "model.json", tmp_path / "missing.json"):
+            with pytest.raises(Diagnostic, match=r"no \w+Model that was saved|cannot be read"):
+                model.load(str(path))
 
 
 def test_a_random_model_goes_on_from_what_was_saved(tmp_path: Path) -> None:

@@ -447,6 +447,24 @@ def test_a_file_that_is_no_reproducer_is_refused():
         Reproducer.parse(Reproducer("cse").text().replace('"cse"', '"cse'))
 
 
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("required-pass: 5", "the required-pass of the reproducer is 5, and no list of names"),
+        ("required-pass: [5]", r"the required-pass of the reproducer is \[5\], and no list"),
+        ('disabled-pass: "cse"', "the disabled-pass of the reproducer is 'cse', and no list"),
+        ("config: [1]", r"the config of the reproducer is \[1\], and no mapping"),
+        ('opt-level: "3"', "the opt-level of the reproducer is '3', and no whole number"),
+        ("config: " + "[" * 100_000, "line 6 of the reproducer cannot be read"),
+    ],
+)
+def test_a_reproducer_whose_heading_was_damaged_is_refused(line: str, message: str):
+    heading, module = Reproducer("cse").text().splitlines(keepends=True), "builtin.module {}"
+    heading = [each for each in heading if each.startswith("// ") and line.partition(":")[0] not in each]
+    with pytest.raises(DiagnosticException, match=message):
+        Reproducer.parse("".join([*heading, f"// {line}\n", module]))
+
+
 def test_one_timing_instrument_may_be_used_by_several_threads_at_once():
     """Leaving the context of one thread drops the times of that thread alone."""
     timing = PassTimingInstrument()

@@ -75,6 +75,7 @@ def test_a_value_is_read_from_the_command_line(text: str, dtype: str, expected: 
         ("x=-2xf32=1", "'-2xf32' is not a tensor type"),
         ("x=2xf32=[1, 2", "is not a list of numbers"),
         ("x=2xf32=[1, null]", "is not a list of numbers"),
+        ("x=2xf32=" + "[" * 100_000, r"'\[+\.\.\.' is not a list of numbers"),
         ("x=2xf32=[1, [2]]", "is not a list of numbers"),
         ("x=2xf32=[1, 2, 3]", r"the values have shape \[3\], the type \[2\]"),
         ("x=2x2xf32=[[1, 2, 3, 4]]", r"the values have shape \[1, 4\], the type \[2, 2\]"),

@@ -11,13 +11,13 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import cast
 
 from xdsl.dialects.builtin import ModuleOp
 
 from ...dialects.relay.weights import save_weights
 from ...dialects.support.arguments import checked, checked_methods
 from ...dialects.support.diagnostics import UsageError
+from ...dialects.support.hints import is_dict, is_list
 from .context import DEFAULT_OPT_LEVEL, PassContext
 from .info import PassInfo
 from .instruments import PassInstrument
@@ -77,16 +77,20 @@ class Reproducer:
                 continue
             try:
                 options[name] = json.loads(value)
-            except json.JSONDecodeError as error:
+            except (ValueError, RecursionError) as error:
                 raise UsageError(f"line {end} of the reproducer cannot be read: {error}") from None
         if not isinstance(pipeline := options.get("pipeline"), str):
             raise UsageError("the reproducer names no pipeline")
+        if not isinstance(level := options.get("opt-level", DEFAULT_OPT_LEVEL), int):
+            raise UsageError(f"the opt-level of the reproducer is {level!r}, and no whole number")
+        if not is_dict(config := options.get("config", {})):
+            raise UsageError(f"the config of the reproducer is {config!r}, and no mapping")
         return Reproducer(
             pipeline,
-            cast(int, options.get("opt-level", DEFAULT_OPT_LEVEL)),
-            tuple(cast("list[str]", options.get("required-pass", []))),
-            tuple(cast("list[str]", options.get("disabled-pass", []))),
-            cast("dict[str, object]", options.get("config", {})),
+            level,
+            _names(options, "required-pass"),
+            _names(options, "disabled-pass"),
+            {str(key): value for key, value in config.items()},
             "\n".join(errors),
             "".join(lines[end:]),
         )
@@ -108,6 +112,15 @@ class Reproducer:
         """A new context like the one in which the pass failed."""
         enabling = self.enabling()
         return PassContext(enabling.opt_level, enabling.required_pass, enabling.disabled_pass, config=enabling.config)
+
+
+def _names(options: Mapping[str, object], option: str) -> tuple[str, ...]:
+    """The names of passes that an option holds."""
+    given = options.get(option, [])
+    names = [each for each in given if isinstance(each, str)] if is_list(given) else []
+    if not is_list(given) or len(names) != len(given):
+        raise UsageError(f"the {option} of the reproducer is {given!r}, and no list of names")
+    return tuple(names)
 
 
 @checked_methods

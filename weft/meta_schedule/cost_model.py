@@ -6,13 +6,13 @@ import json
 import os
 from collections.abc import Sequence
 from statistics import fmean
-from typing import cast
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..dialects.support.arguments import checked, checked_methods
-from ..dialects.support.diagnostics import UsageError, did_you_mean
+from ..dialects.support.diagnostics import Diagnostic, UsageError, did_you_mean
 from .feature_extractor import FeatureExtractor, FunctionFeatures
 from .records import MeasureCandidate
 from .rule import Context, Named
@@ -59,6 +59,19 @@ PyCostModel = CostModel
 """TVM's name of what one's own are derived from."""
 
 
+def _saved(path: str | os.PathLike[str]) -> Any:
+    """What the file of a cost model holds.
+
+    Raises:
+        Diagnostic: it cannot be read, or is no JSON.
+    """
+    try:
+        with open(path, encoding="utf-8") as file:
+            return json.load(file)
+    except (OSError, ValueError, RecursionError) as error:
+        raise Diagnostic(f"'{path}' cannot be read: {error}") from None
+
+
 @checked_methods
 class RandomModel(CostModel):
     """Says anything from 0 to `max_range`, and learns nothing. Counterpart of TVM's `RandomModel`.
@@ -76,8 +89,11 @@ class RandomModel(CostModel):
             self.load(path)
 
     def load(self, path: str | os.PathLike[str]) -> None:
-        with open(path, encoding="utf-8") as file:
-            self._random.bit_generator.state = json.load(file)
+        state = _saved(path)
+        try:
+            self._random.bit_generator.state = state
+        except (KeyError, TypeError, ValueError):
+            raise Diagnostic(f"'{path}' is no RandomModel that was saved") from None
 
     def save(self, path: str | os.PathLike[str]) -> None:
         with open(path, "w", encoding="utf-8") as file:
@@ -114,9 +130,14 @@ class TreeModel(CostModel):
         return sum(map(len, self._samples.values()))
 
     def load(self, path: str | os.PathLike[str]) -> None:
-        with open(path, encoding="utf-8") as file:
-            held = cast("dict[str, list[tuple[list[float], float]]]", json.load(file))
-        self._samples = {task: [(list(x), float(y)) for x, y in samples] for task, samples in held.items()}
+        held = _saved(path)
+        try:
+            self._samples = {
+                task: [([float(feature) for feature in x], float(y)) for x, y in samples]
+                for task, samples in held.items()
+            }
+        except (AttributeError, TypeError, ValueError):
+            raise Diagnostic(f"'{path}' is no TreeModel that was saved") from None
         self._fit()
 
     def save(self, path: str | os.PathLike[str]) -> None:

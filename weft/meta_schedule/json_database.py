@@ -101,7 +101,7 @@ def _read(path: str, take: Callable[[object], None], allow_missing: bool) -> Non
     for number, line in enumerate(text.splitlines(), 1):
         try:
             take(json.loads(line))
-        except (ValueError, Diagnostic) as error:
+        except (ValueError, RecursionError, Diagnostic) as error:
             told = error.message if isinstance(error, Diagnostic) else f"is no JSON: {error}"
             hint = error.hint if isinstance(error, Diagnostic) else None
             raise Diagnostic(told, Place(path, number, 1), hint=hint) from error
