@@ -82,3 +82,18 @@ def test_calls_whose_types_are_not_known_are_no_data():
     module = relay.IRModule({named: relay.Function([f, x], f(x), V, [T, V]), "main": main})
     with pytest.raises(Diagnostic, match="not known which types @any is called with"):
         relay.transform.Defunctionalization()(module)
+
+
+@pytest.mark.parametrize("kind", ["debug", "vm"])
+def test_a_global_function_for_any_types_that_is_not_there_yet_is_one_for_those_it_is_used_with(kind: str):
+    names: Any = relay
+    module: Any = relay.IRModule()
+    same, t = relay.GlobalVar("same"), relay.TypeVar("t")
+    prelude, a = names.Prelude(module), relay.var("a", t)
+    _, cons, nil = module.get_type("List")
+    copied: Any = module.get_global_var("map")(same, cons(relay.const(4), nil()))
+    module[same] = relay.Function([a], a, t, [t])
+    module["main"] = relay.Function([], prelude.hd(copied))
+    assert module["main"].ret_type == relay.scalar_type("int32")
+    run: Any = relay.create_executor(kind, module).evaluate()
+    assert run() == 4

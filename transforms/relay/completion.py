@@ -12,6 +12,7 @@ an empty list is one of what it is put in front of.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import cast
 
 from xdsl.dialects.builtin import FunctionType, ModuleOp, TensorType, TupleType, i1
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
@@ -26,6 +27,7 @@ from ...dialects.relay.ops.annotation import DeviceCopyOp, OnDeviceOp
 from ...dialects.relay.types import AdtType, RefType, instance, is_complete, merged, tuple_type
 from ...dialects.support.blame import at_fault
 from ...dialects.support.retyping import retype
+from ..infra.walk import walk
 
 
 def complete(op: Operation, functions: Mapping[str, FuncOp] | None = None) -> bool:
@@ -66,7 +68,8 @@ def complete_module(module: ModuleOp) -> None:
     if all(map(_is_whole, functions.values())):
         return
     for _ in range(4 * len(functions) + 16):  # a type that would contain itself is not found, ever
-        if not any([_complete_function(func, functions) for func in functions.values()]):
+        changed = any([_complete_function(func, functions) for func in functions.values()])
+        if not changed and not _leave_generic(module, functions):
             return
 
 
@@ -192,6 +195,30 @@ def _definition(op: Operation, type: Attribute) -> AdtOp | None:
     return found if isinstance(found, AdtOp) else None
 
 
+def _closure_type(op: ClosureOp, declared: FunctionType) -> FunctionType:
+    """The type of a value of a function: of one for any types, with what is known of them where it is used."""
+    inputs = declared.inputs.data
+    said = [value.type for value in op.captured]
+    if isinstance(known := cast(Attribute, op.result.type), FunctionType):
+        said += [*known.inputs, *known.outputs]
+    found = instance([*inputs, *declared.outputs], said)
+    return FunctionType.from_lists(found[len(op.captured) : len(inputs)], found[len(inputs) :])
+
+
+def _leave_generic(module: ModuleOp, functions: Mapping[str, FuncOp]) -> bool:
+    """Let values of functions for any types be such, where nothing says which types they are used with. Whether there
+    are any."""
+    found = False
+    for op in walk(module):
+        if isinstance(op, ClosureOp) and (callee := functions.get(op.callee.string_value())) is not None:
+            type = callee.function_type
+            if not is_complete(op.result.type) and is_complete(type):
+                found |= _set(
+                    op.result, FunctionType.from_lists(type.inputs.data[len(op.captured) :], type.outputs.data)
+                )
+    return found
+
+
 def _set(value: SSAValue, type: Attribute) -> bool:
     if is_complete(value.type) or (found := merged(value.type, type)) == value.type:
         return False
@@ -209,8 +236,7 @@ def _types(op: Operation, functions: Mapping[str, FuncOp]) -> Iterable[Attribute
         case TupleGetOp() if isinstance(type := op.tuple.type, TupleType):
             return [type.types.data[op.index.value.data]]
         case ClosureOp() if (callee := functions.get(op.callee.string_value())) is not None:
-            inputs, outputs = callee.function_type.inputs.data, callee.function_type.outputs.data
-            return [FunctionType.from_lists(inputs[len(op.captured) :], outputs)]
+            return [_closure_type(op, callee.function_type)]
         case RefCreateOp():
             return [RefType(op.value.type)]
         case RefReadOp() if isinstance(type := op.ref.type, RefType):
