@@ -23,7 +23,7 @@ from .known_machines import model_of, told_caches
 from .llvm_facts import NEEDED, USED, X86, Facts, ask
 from .target_answers import MissingTargetError, TargetAnswers
 from .target_forms import Options, TargetError, read_object, read_text
-from .target_kinds import COMPOSITE, OPT_LEVEL, UNHEARD, TargetKind, kind_named, kinds
+from .target_kinds import COMPOSITE, CORES, OPT_LEVEL, UNHEARD, TargetKind, kind_named, kinds
 from .target_kinds import GPU_LIMITS as GPU_LIMITS
 from .vectors_of import describe_vectors
 
@@ -376,7 +376,8 @@ def _made(kind: TargetKind, given: Options) -> Target:
     """A target of a kind by its options.
 
     Raises:
-        TargetError: a limit or a level is no such number, the host is a GPU too, or a machine cannot be read.
+        TargetError: a limit, a level or a number of cores is no such number, the host is a GPU too, or a machine cannot
+            be read.
     """
     options = {**kind.preset, **given}
     if "machine" in options:
@@ -386,6 +387,8 @@ def _made(kind: TargetKind, given: Options) -> Target:
             raise TargetError(str(error), hint="-machine=l2=512K,fmas=1") from None
     if OPT_LEVEL in kind.options() and str(options.get(OPT_LEVEL, 3)) not in {"0", "1", "2", "3"}:
         raise TargetError(f"the target option '-{OPT_LEVEL}' is 0 to 3, not '{options[OPT_LEVEL]}'")
+    if CORES in options:
+        _positive(CORES, options[CORES])
     fields: dict[str, str] = {}
     rest: list[tuple[str, str]] = []
     limits: list[tuple[str, int]] = []
@@ -395,11 +398,8 @@ def _made(kind: TargetKind, given: Options) -> Target:
         if name == "host":
             continue
         if name in GPU_LIMITS and kind.name == "cuda":
-            text = str(value)
-            if not text.isdecimal() or not int(text):
-                raise TargetError(f"the target option '-{name}' is a positive number, not '{text}'")
-            if int(text) != GPU_LIMITS[name]:
-                limits.append((name, int(text)))
+            if (limit := _positive(name, value)) != GPU_LIMITS[name]:
+                limits.append((name, limit))
         elif where.get(name):
             fields[where[name]] = str(value)
         else:
@@ -417,6 +417,18 @@ def _made(kind: TargetKind, given: Options) -> Target:
             fields.setdefault("attributes", attributes)
     cpu, attributes, triple = fields.get("cpu", "native"), fields.get("attributes", ""), fields.get("triple", "")
     return Target(kind=kind.name, host=host, cpu=cpu, attributes=attributes, triple=triple, options=tuple(sorted(rest)))
+
+
+def _positive(option: str, value: object) -> int:
+    """The number that an option says.
+
+    Raises:
+        TargetError: it says no positive one.
+    """
+    text = str(value)
+    if not text.isdecimal() or len(text) > 18 or not int(text):
+        raise TargetError(f"the target option '-{option}' is a positive number, not '{text}'")
+    return int(text)
 
 
 def _composed(given: Mapping[str, object]) -> Sequence[str | Mapping[str, object]]:

@@ -87,7 +87,7 @@ def read_object(given: Mapping[str, object]) -> tuple[TargetKind, Options]:
     fields = dict(given)
     if (tag := fields.pop("tag", None)) is not None:
         known = tags()
-        if tag not in known:
+        if str(tag) not in known:
             raise TargetError(f"there is no tag '{tag}'", hint=did_you_mean(str(tag), known))
         fields = {**known[str(tag)], **fields}
     name = fields.pop("kind", None)

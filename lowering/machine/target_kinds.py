@@ -37,7 +37,8 @@ GPU_LIMITS = {"max_threads_per_block": 1024, "max_shared_memory_per_block": 4915
 COMPOSITE = "composite"
 """The kind of a target of several, which are its host and its devices."""
 
-DESCRIPTIONS = ("keys", "device", "model", "libs", "num-cores")
+CORES = "num-cores"
+DESCRIPTIONS = ("keys", "device", "model", "libs", CORES)
 """What any target may be told by besides, for those who choose by it: implementations of operators, schedules."""
 
 LISTED = ("libs", "cl-opt", "llvm-options")

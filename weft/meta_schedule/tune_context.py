@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from ..dialects.support.arguments import checked_methods
 from ..dialects.support.diagnostics import UsageError
 from ..lowering.machine.target import Target
+from ..lowering.machine.target_kinds import CORES
 from ..transforms.tir.scheduling.schedule import Schedule
 from .rule import Mutator, Scheduled
 from .space_generator import Designs, PostOrderApply, ScheduleFn, SpaceGenerator
@@ -78,7 +79,7 @@ class TuneContext:
     @property
     def cores(self) -> int:
         """How many cores rules reckon with."""
-        told = self.target.option("num-cores")
+        told = self.target.option(CORES)
         return self.num_threads if told is None else int(told)
 
     @property
