@@ -222,15 +222,16 @@ class Extents:
         bound = None if most.contents is None or len(most.contents) != 1 else most.contents[0]
         if bound is None or isinstance(bound, float):
             raise Diagnostic.at(op, "is an extent that data decides, of which no bound is known", hint=give_shapes())
-        self.decided[symbol := data_var(f"data_{len(self.decided)}")] = bound
+        self._take_as_extent(bound)
+        self.decided[symbol := data_var(f"data_{len(self.decided)}")] = self.resolved(bound)
         return Known(count.dims, (symbol,))
 
     def note(self, op: Operation, results: Sequence[Known]) -> None:
         """Say what is known of all results of an operation. What numbers that are told make an extent of is asked not
         to be below 0."""
-        for dim in [dim for known in results for dim in known.dims if isinstance(dim, te.Expr)]:
-            if any(map(is_told, te.variables([dim := self.resolved(dim)]))) and not always_at_most(0, dim):
-                self._ask_at_most(0, dim)
+        for known in results:
+            for dim in known.dims:
+                self._take_as_extent(dim)
         remaining = iter(results)
         for result in op.results:
             self.known[result] = [next(remaining) for _ in flatten_types([result.type])]
@@ -274,6 +275,12 @@ class Extents:
         """Put something in the place of a symbol."""
         self.values = {key: substituted(dim, {symbol: value}) for key, dim in self.values.items()}
         self.values[symbol] = value
+
+    def _take_as_extent(self, dim: te.Dim) -> None:
+        """Ask that what is made of numbers that are told is not below 0."""
+        if isinstance(dim, te.Expr) and any(map(is_told, te.variables([dim := self.resolved(dim)]))):
+            if not always_at_most(0, dim):
+                self._ask_at_most(0, dim)
 
     def _ask_at_most(self, a: te.Dim, b: te.Dim) -> None:
         """Note that `a` must not be above `b`. A number that is told, of which it follows that it is not below 0, is an

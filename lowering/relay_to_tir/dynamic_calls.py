@@ -253,8 +253,6 @@ class DynamicCalls:
         for op in reversed(list(graph.body.block.ops)):
             match op:
                 case CallOp() if (function := self.functions.get(op.callee.root_reference.data)) is not None:
-                    if any(isinstance(each, RelayOp) and each.SAYS_EXTENT for each in function.body.block.ops):
-                        continue  # which takes any number, and makes it one that may be an extent
                     told = set(told_inputs(function))
                     number = 0
                     asked = any(result in found for result in op.results)
