@@ -55,6 +55,11 @@ def may_divide_by_zero(op: Operation) -> bool:
     return not _is_without(op.operands[1], 0)
 
 
+def is_by_literal(op: Operation) -> bool:
+    """Whether the divisor of a division is a literal, which LLVM multiplies by the inverse of."""
+    return bool(_literals(op.operands[1]))
+
+
 def may_overflow(op: Operation) -> bool:
     """Whether it is not shown that a signed division is none of the least integer by -1."""
     lhs, rhs = op.operands

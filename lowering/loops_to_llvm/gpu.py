@@ -164,15 +164,20 @@ def _number(lowering: FunctionLowering, register: str) -> SSAValue:
     return lowering.add(llvm.ZExtOp, (narrow,), i64, {"nonNeg": UnitAttr()})
 
 
+def is_in_kernel(op: Operation) -> bool:
+    """Whether an operation stands in a function that a GPU is launched with."""
+    function = op.parent_op()
+    while function is not None and not isinstance(function, func.FuncOp):
+        function = function.parent_op()
+    return function is not None and is_kernel(function)
+
+
 def _check_in_kernel(op: Operation) -> None:
     """
     Raises:
         LoweringError: the function is none that a GPU is launched with, and others have no threads with numbers.
     """
-    function = op.parent_op()
-    while function is not None and not isinstance(function, func.FuncOp):
-        function = function.parent_op()
-    if function is None or not is_kernel(function):
+    if not is_in_kernel(op):
         raise LoweringError(op, f"it is for functions that a GPU is launched with, which say '{GPU_KERNEL}'")
 
 

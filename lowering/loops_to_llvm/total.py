@@ -12,20 +12,22 @@ results not taken where they have none.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import inf
 
 from xdsl.dialects import arith, llvm
-from xdsl.dialects.builtin import Float16Type, i1
+from xdsl.dialects.builtin import Float16Type, IndexType, f32, f64, i1, i32
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...dialects.extensions import arith as arith_extensions
 from ...dialects.extensions import llvm as llvmx
 from ...dialects.extensions import llvm_intrinsics as intr
 from ...dialects.support.vector_types import element_type, with_element_type
-from ..total_arith import limits, may_divide_by_zero, may_overflow, may_shift_out, misfit, width_of
+from ..total_arith import is_by_literal, limits, may_divide_by_zero, may_overflow, may_shift_out, misfit, width_of
 from .arith import SLT, ULT, flags, predicate, select
 from .bfloat import widened
 from .function import FunctionLowering, Rules, overflow
+from .gpu import is_in_kernel
 from .types import value_type
 
 RULES = Rules()
@@ -62,24 +64,57 @@ def _set_quotient(lowering: FunctionLowering, op: Operation, quotient: SSAValue,
     lowering.set(op.results[0], quotient)
 
 
-_DIVISIONS: dict[type[Operation], type[Operation]] = {
-    arith.DivSIOp: llvm.SDivOp,
-    arith.DivUIOp: llvm.UDivOp,
-    arith.RemSIOp: llvm.SRemOp,
-    arith.RemUIOp: llvm.URemOp,
-}
+@dataclass(frozen=True)
+class _Division:
+    """The operations of LLVM for one sign: the quotient, the remainder, and the ways from and to floats."""
+
+    quotient: type[Operation]
+    remainder: type[Operation]
+    to_float: type[Operation]
+    from_float: type[Operation]
+
+
+_SIGNED = _Division(llvm.SDivOp, llvm.SRemOp, llvm.SIToFPOp, llvmx.FPToSIOp)
+_UNSIGNED = _Division(llvm.UDivOp, llvm.URemOp, llvmx.UIToFPOp, llvmx.FPToUIOp)
+
+
+def _quotient(
+    lowering: FunctionLowering, op: Operation, kind: _Division, lhs: SSAValue, rhs: SSAValue
+) -> SSAValue | None:
+    """The quotient of integers of at most 32 bits, by what is no literal, as one of floats, since processors divide
+    vectors of these alone. It is exact: it lies at least a 2^32th part of itself below the next integer, and is rounded
+    by a 2^53rd part; of 16 bits, where floats of 32 bits do, a 2^16th and a 2^24th."""
+    type, width = lhs.type, width_of(op.operands[0].type)
+    if isinstance(element_type(type), IndexType) or not 8 <= width <= 32 or is_by_literal(op) or is_in_kernel(op):
+        return None
+    floats = with_element_type(type, f32 if width <= 16 else f64)
+    sides = [lowering.add(kind.to_float, (side,), floats) for side in (lhs, rhs)]
+    whole = lowering.add(llvm.FDivOp, sides, floats, {"fastmathFlags": intr.NO_FLAGS})
+    converted = lowering.add(kind.from_float, (whole,), with_element_type(type, i32))
+    return converted if width == 32 else lowering.add(llvm.TruncOp, (converted,), type)
+
+
+def _divided(lowering: FunctionLowering, op: Operation, kind: _Division, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
+    found = _quotient(lowering, op, kind, lhs, rhs)
+    return lowering.add(kind.quotient, (lhs, rhs), lhs.type) if found is None else found
 
 
 @RULES.rule(arith.DivSIOp, arith.DivUIOp)
 def division_rule(lowering: FunctionLowering, op: arith.DivSIOp | arith.DivUIOp) -> None:
     lhs, rhs, is_zero = _divisor(lowering, op)
-    _set_quotient(lowering, op, lowering.add(_DIVISIONS[type(op)], (lhs, rhs), lhs.type), is_zero)
+    kind = _SIGNED if isinstance(op, arith.DivSIOp) else _UNSIGNED
+    _set_quotient(lowering, op, _divided(lowering, op, kind, lhs, rhs), is_zero)
 
 
 @RULES.rule(arith.RemSIOp, arith.RemUIOp)
 def remainder_rule(lowering: FunctionLowering, op: arith.RemSIOp | arith.RemUIOp) -> None:
     lhs, rhs, _ = _divisor(lowering, op)
-    lowering.set(op.result, lowering.add(_DIVISIONS[type(op)], (lhs, rhs), lhs.type))
+    kind = _SIGNED if isinstance(op, arith.RemSIOp) else _UNSIGNED
+    if (quotient := _quotient(lowering, op, kind, lhs, rhs)) is None:
+        lowering.set(op.result, lowering.add(kind.remainder, (lhs, rhs), lhs.type))
+    else:
+        whole = lowering.add(llvm.MulOp, (quotient, rhs), lhs.type)
+        lowering.set(op.result, lowering.add(llvm.SubOp, (lhs, whole), lhs.type))
 
 
 @RULES.rule(arith.CeilDivSIOp, arith.FloorDivSIOp)
@@ -88,7 +123,7 @@ def rounded_division_rule(lowering: FunctionLowering, op: arith.CeilDivSIOp | ar
     lhs, rhs, is_zero = _divisor(lowering, op)
     type, up = lhs.type, isinstance(op, arith.CeilDivSIOp)
     bit, zero = with_element_type(type, i1), lowering.integer(0, type)
-    quotient = lowering.add(llvm.SDivOp, (lhs, rhs), type)
+    quotient = _divided(lowering, op, _SIGNED, lhs, rhs)
     inexact = _compare(lowering, _NE, lowering.add(llvm.MulOp, (quotient, rhs), type), lhs)
     negative = [_compare(lowering, SLT, side, zero) for side in (lhs, rhs)]
     moved = _compare(lowering, _EQ if up else _NE, *negative)
@@ -101,7 +136,7 @@ def rounded_division_rule(lowering: FunctionLowering, op: arith.CeilDivSIOp | ar
 def ceil_div_unsigned_rule(lowering: FunctionLowering, op: arith.CeilDivUIOp) -> None:
     lhs, rhs, is_zero = _divisor(lowering, op)
     type = lhs.type
-    quotient = lowering.add(llvm.UDivOp, (lhs, rhs), type)
+    quotient = _divided(lowering, op, _UNSIGNED, lhs, rhs)
     inexact = _compare(lowering, _NE, lowering.add(llvm.MulOp, (quotient, rhs), type), lhs)
     whole = lowering.add(llvm.AddOp, (quotient, lowering.add(llvm.ZExtOp, (inexact,), type)), type)
     _set_quotient(lowering, op, whole, is_zero)

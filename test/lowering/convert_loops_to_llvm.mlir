@@ -246,7 +246,7 @@ func.func @quotients_are_rounded_down(%x: i32) -> i32 {
 
 // -----
 
-// By what may be 0, and the least integer by what may be -1.
+// By what may be 0, and the least integer by what may be -1. Vectors of floats are what processors divide.
 // CHECK-LABEL: llvm.func @a_division_has_a_result_for_all_operands
 // CHECK: %[[ZERO:.*]] = llvm.icmp "eq" %y, %c0_i32 : i32
 // CHECK-NEXT: %[[MINUS:.*]] = llvm.icmp "eq" %y, %c_1_i32 : i32
@@ -254,7 +254,10 @@ func.func @quotients_are_rounded_down(%x: i32) -> i32 {
 // CHECK-NEXT: %[[OVER:.*]] = llvm.and %[[MINUS]], %[[LEAST]] : i1
 // CHECK-NEXT: %[[UNSAFE:.*]] = llvm.or %[[ZERO]], %[[OVER]] : i1
 // CHECK-NEXT: %[[BY:.*]] = llvm.select %[[UNSAFE]], %c1_i32, %y : i1, i32
-// CHECK-NEXT: %[[Q:.*]] = llvm.sdiv %x, %[[BY]] : i32
+// CHECK-NEXT: %[[X:.*]] = llvm.sitofp %x : i32 to f64
+// CHECK-NEXT: %[[Y:.*]] = llvm.sitofp %[[BY]] : i32 to f64
+// CHECK-NEXT: %[[XY:.*]] = llvm.fdiv %[[X]], %[[Y]] : f64
+// CHECK-NEXT: %[[Q:.*]] = llvm.fptosi %[[XY]] : f64 to i32
 // CHECK-NEXT: llvm.select %[[ZERO]], %c0_i32, %[[Q]] : i1, i32
 func.func @a_division_has_a_result_for_all_operands(%x: i32, %y: i32) -> i32 {
   %z = arith.divsi %x, %y : i32
@@ -268,7 +271,10 @@ func.func @a_division_has_a_result_for_all_operands(%x: i32, %y: i32) -> i32 {
 // CHECK-NOT: llvm.select
 // CHECK: llvm.icmp "eq" %y
 // CHECK-NEXT: %[[ONE:.*]] = llvm.select
-// CHECK-NEXT: llvm.udiv %y, %[[ONE]]
+// CHECK-NEXT: llvm.uitofp %y
+// CHECK-NEXT: llvm.uitofp %[[ONE]]
+// CHECK-NEXT: llvm.fdiv
+// CHECK-NEXT: llvm.fptoui
 // CHECK-NOT: llvm.select
 // CHECK: llvm.return
 func.func @what_is_shown_costs_nothing(%x: i32, %y: i32, %m: memref<8xi32>, %f: f32) {
