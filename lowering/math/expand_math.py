@@ -25,6 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import cast
 
 from xdsl.context import Context
@@ -134,6 +135,17 @@ def _expand_float(op: Operation) -> None:
     # Straight to f16: LLVM folds two conversions into one, and then calls a library function that need not exist.
     result = function(*(operand.convert(computed) for operand in singles))
     _replace(op, result.convert(element))
+
+
+def _expand_power(op: Operation) -> None:
+    """The power of one half is the square root, but of what is below zero or -0.0; others by `_expand_float`."""
+    element = element_type(op.results[0].type)
+    if known_number(op.operands[1]) != 0.5 or not isinstance(element, AnyFloat):
+        return _expand_float(op)
+    x = Expr(Scope(op), op.operands[0])
+    x = x.convert(f32) if element.bitwidth < 32 else x
+    root = x.exact_add(0.0).sqrt()
+    _replace(op, x.equals(-inf).select(x.like(inf), root).convert(element))
 
 
 def _is_of_small(op: math.ExpOp) -> bool:
@@ -257,6 +269,7 @@ TO_INTEGER = (arith.FPToSIOp, arith.FPToUIOp, arith_extensions.FPToSIOp, arith_e
 _RULES: dict[type[Operation], Callable[[Operation], None]] = {
     **dict.fromkeys([*IN_F32, *IN_F64], _expand_float),
     arith_extensions.RemFOp: _expand_remainder,
+    math.PowFOp: _expand_power,
     math.FPowIOp: _expand_fpowi,
     math.IPowIOp: _expand_ipowi,
     arith.ExtFOp: _expand_extension,
