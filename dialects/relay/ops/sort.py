@@ -64,7 +64,7 @@ def below(a: te.Expr, b: te.Expr) -> te.Expr:
     return (a < b) | (nan_b & ~nan_a)
 
 
-FEW = 128
+FEW = 8
 """So many elements are put in order by counting for each how many come before it."""
 
 KEPT = 16
