@@ -740,3 +740,44 @@ tir.prim_func @rows_of_open_length_have_a_place_for_each_thread(%x: memref<?x?xf
     }
   }
 }
+// Steps of long functions wait for each other: four registers are taken in turns, or two, of a row that fills them.
+// CHECK-LABEL: tir.prim_func @functions_side_by_side(
+// CHECK: tir.for vectorized %i_j_1 = 0 to 64 {
+// CHECK-NEXT: tir.block @tanh
+// CHECK: tir.for vectorized %i_j_3 = 0 to 32 {
+// CHECK-NEXT: tir.block @atan
+// CHECK: tir.for vectorized %i_j_5 = 0 to 16 {
+// CHECK-NEXT: tir.block @erf
+tir.prim_func @functions_side_by_side(%x: memref<40x16xf32>, %y: memref<40x16xf32>, %z: memref<40x16xf32>,
+    %t: memref<5x16xf32>) {
+  tir.for %i = 0 to 40 {
+    tir.for %j = 0 to 16 {
+      tir.block @tanh(%vi: spatial 40, %vj: spatial 16) = [%i, %j]
+          reads(%x[%vi, %vj] : memref<40x16xf32>) writes(%y[%vi, %vj] : memref<40x16xf32>) {
+        %0 = memref.load %x[%vi, %vj] : memref<40x16xf32>
+        %1 = math.tanh %0 : f32
+        memref.store %1, %y[%vi, %vj] : memref<40x16xf32>
+      }
+    }
+  }
+  tir.for %i = 0 to 40 {
+    tir.for %j = 0 to 16 {
+      tir.block @atan(%vi: spatial 40, %vj: spatial 16) = [%i, %j]
+          reads(%x[%vi, %vj] : memref<40x16xf32>) writes(%z[%vi, %vj] : memref<40x16xf32>) {
+        %0 = memref.load %x[%vi, %vj] : memref<40x16xf32>
+        %1 = math.atan %0 : f32
+        memref.store %1, %z[%vi, %vj] : memref<40x16xf32>
+      }
+    }
+  }
+  tir.for %i = 0 to 5 {
+    tir.for %j = 0 to 16 {
+      tir.block @erf(%vi: spatial 5, %vj: spatial 16) = [%i, %j]
+          reads(%x[%vi, %vj] : memref<40x16xf32>) writes(%t[%vi, %vj] : memref<5x16xf32>) {
+        %0 = memref.load %x[%vi, %vj] : memref<40x16xf32>
+        %1 = math.erf %0 : f32
+        memref.store %1, %t[%vi, %vj] : memref<5x16xf32>
+      }
+    }
+  }
+}

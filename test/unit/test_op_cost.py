@@ -5,7 +5,7 @@ from xdsl.dialects.math import Math
 from xdsl.ir import Operation
 
 from weft.lowering.math.expand_math import IN_F32, IN_F64
-from weft.transforms.tir.rules.op_cost import CHEAP_MATH, is_expensive
+from weft.transforms.tir.rules.op_cost import CHEAP_MATH, SIDE_BY_SIDE, is_expensive
 
 EXPANDED = {op.name for op in (*IN_F32, *IN_F64)}
 
@@ -18,6 +18,10 @@ def of(name: str) -> Operation:
 @pytest.mark.parametrize("name", sorted(EXPANDED))
 def test_what_is_expanded_into_arithmetic_is_expensive(name: str) -> None:
     assert is_expensive(of(name))
+
+
+def test_what_is_expanded_is_taken_side_by_side() -> None:
+    assert set(SIDE_BY_SIDE) == EXPANDED
 
 
 @pytest.mark.parametrize("op", [*Math.operations], ids=lambda op: op.name)

@@ -24,7 +24,11 @@ from ..analysis.deciding import deciding_iterators
 from ..analysis.strides import flat_accesses, steps_along, steps_within
 from ..scheduling.recorded import in_lanes, in_parts, set_kind, split
 from .choosing import is_chosen
+from .op_cost import side_by_side
 from .registers import VectorRegisters
+
+WASTED = 16
+"""Where several registers are taken at a time, at most one in so many elements may be there for nothing."""
 
 LEAST_LANES = 4
 """Fewer lanes than these are not worth a vector; nor are rows of half a vector, of which LLVM takes several at once."""
@@ -72,7 +76,14 @@ def vectorize_along(block: BlockOp, registers: VectorRegisters) -> None:
         if block.init is None and is_chosen("lanes", block):
             in_lanes(loop, lanes)
     elif is_chosen("vectorize", block):
-        _vectorize(loop, lanes)
+        _vectorize(loop, lanes * _side_by_side(block, loop, lanes))
+
+
+def _side_by_side(block: BlockOp, loop: ForOp, lanes: int) -> int:
+    """How many registers of so many lanes are taken at a time, of a row that is known to fill them."""
+    trips, most = loop.likely_trips, 1 if loop.is_symbolic else side_by_side(block.body.block.ops)
+    counts = (most >> bits for bits in range(most.bit_length()))
+    return next(n for n in counts if n == 1 or -trips % (n * lanes) * WASTED <= trips)
 
 
 def _straight_within(block: BlockOp, iterator: int) -> int | None:

@@ -30,7 +30,7 @@ from ..analysis.strides import (
 )
 from ..scheduling.recorded import fuse, fuse_iters, in_parts, reorder, set_kind, split
 from .choosing import is_chosen
-from .op_cost import branches
+from .op_cost import branches, side_by_side
 from .registers import VectorRegisters
 from .row_vectors import divisors, vectorize_along
 from .transposes import transpose_in_squares, transpose_in_strips
@@ -125,9 +125,10 @@ def _lanes_within(block: BlockOp, iterator: int) -> int | None:
 
 
 def _is_better_in_lanes(block: BlockOp, loop: ForOp) -> bool:
-    """Whether LLVM would not see a vector along `loop`, the innermost: where there are branches, and where an access
-    goes straight on only within a part of the loop, as over what is repeated."""
-    if any(branches(op) for op in block.body.block.ops):
+    """Whether LLVM would not see a vector along `loop`, the innermost, or one that is too short: where there are
+    branches, long functions, and where an access goes straight on only within a part of the loop, as over what is
+    repeated."""
+    if side_by_side(block.body.block.ops) > 1 or any(branches(op) for op in block.body.block.ops):
         return True
     dim = AffineExpr.dimension(len(block.iters) - 1)
     return block.loop_vars[-1] is loop.var and any(access.along(dim) is None for access in strides(block))
