@@ -255,6 +255,7 @@ def graph(target: Target) -> list[ModulePass]:
         InlinePass(),
         UnrollScansPass(all=True) if target.is_gpu else UnrollScansPass(),
         *on_bytes(target.vector_unit(), _dot(target)),
+        *([] if target.is_gpu else [_widened(target)]),
         SimplifyInferencePass(),
         EliminateCommonSubexprPass(),
         SinkTransposePass(),
@@ -392,6 +393,15 @@ def loops(target: Target) -> list[ModulePass]:
 def _dot(target: Target) -> str | None:
     """The dot products of bytes that the target has, and that its code can say."""
     return target.vector_unit().dot if target.kind != "c" else None
+
+
+def _widened(target: Target) -> ModulePass:
+    """Products of 16 bits, but those that the target has instructions for, and its code can say."""
+    from ..transforms.relay.widen_products import WidenProductsPass
+
+    unit = target.vector_unit()
+    on_bf16 = target.kind != "c" and (unit.amx_bf16 or unit.bf16_pairs)
+    return WidenProductsPass(types=("float16",) if on_bf16 else ("float16", "bfloat16"))
 
 
 def _interleaved(target: Target) -> ModulePass:

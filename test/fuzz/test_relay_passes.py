@@ -63,6 +63,7 @@ PASSES: Mapping[str, list[dict[str, object]]] = {
     "sink-transpose": [{}],
     "specialize-functions": [{}],
     "unroll-scans": [{}],
+    "widen-products": [{}, {"types": ("bfloat16",)}],
     "split-args": [{"max_function_args": 3}],
     "tabulate-bytes": [{}],
     "to-a-normal-form": [{}],

@@ -73,5 +73,6 @@ PASSES: dict[str, str] = {
     "to-basic-block-normal-form": "to_basic_block_normal_form:ToBasicBlockNormalFormPass",
     "to-mixed-precision": "to_mixed_precision:ToMixedPrecisionPass",
     "unroll-scans": "unroll_scans:UnrollScansPass",
+    "widen-products": "widen_products:WidenProductsPass",
 }
 """Pass name -> `module:Class`, the module relative to this package."""
