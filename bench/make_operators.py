@@ -55,8 +55,8 @@ def of(*shape: int, dtype: str = "float32") -> Input:
 
 def _elementwise() -> list[Case]:
     unary = (
-        "Abs Acos Asin Atan Ceil Cos Elu Erf Exp Floor Gelu HardSigmoid HardSwish LeakyRelu Log Mish Neg Reciprocal Relu "
-        "Round Selu Sigmoid Sign Sin Softplus Softsign Sqrt Tan Tanh"
+        "Abs Acos Asin Atan Ceil Cos Elu Erf Exp Floor Gelu HardSigmoid HardSwish LeakyRelu Log Mish Neg Reciprocal "
+        "Relu Round Selu Sigmoid Sign Sin Softplus Softsign Sqrt Tan Tanh"
     ).split()
     cases: list[Case] = [(f"{op.lower()}_128x777", op, [of(128, 777)], {}, 1) for op in unary]
     cases += [(f"{op.lower()}_rows", op, [of(128, 777), of(777)], {}, 1) for op in ("Add", "Mul", "Div", "Max", "Pow")]
@@ -64,8 +64,10 @@ def _elementwise() -> list[Case]:
     for dtype in ("int32", "int64", "uint8", "float16", "float64"):
         cases += [(f"{op.lower()}_{dtype}", op, [of(100, 501, dtype=dtype)] * 2, {}, 1) for op in ("Add", "Mul", "Max")]
     for dtype in ("int32", "int64"):
-        cases += [(f"{op.lower()}_{dtype}", op, [of(100, 501, dtype=dtype), weights(501, dtype=dtype) | 1], {}, 1)
-                  for op in ("Div", "Mod")]  # fmt: skip
+        cases += [
+            (f"{op.lower()}_{dtype}", op, [of(100, 501, dtype=dtype), weights(501, dtype=dtype) | 1], {}, 1)
+            for op in ("Div", "Mod")
+        ]
     cases += [
         ("pow_2", "Pow", [of(128, 777), scalar(2)], {}, 1),
         ("pow_half", "Pow", [of(128, 777), scalar(0.5)], {}, 1),
@@ -95,22 +97,29 @@ def _reductions() -> list[Case]:
     for op in ("ArgMax", "ArgMin"):
         cases += [(f"{op.lower()}_{axis}", op, [of(8, 21, 60, 61)], {"axis": axis}, 1) for axis in (0, 1, 3)]
     for op in ("Softmax", "LogSoftmax"):
-        cases += [(f"{op.lower()}_{'x'.join(map(str, shape))}_{axis}", op, [of(*shape)], {"axis": axis}, 1)
-                  for shape, axis in (((12, 197, 197), 2), ((1, 1000), 1), ((4096, 10), 1), ((8, 33, 30, 41), 1))]  # fmt: skip
+        cases += [
+            (f"{op.lower()}_{'x'.join(map(str, shape))}_{axis}", op, [of(*shape)], {"axis": axis}, 1)
+            for shape, axis in (((12, 197, 197), 2), ((1, 1000), 1), ((4096, 10), 1), ((8, 33, 30, 41), 1))
+        ]
     cases += [
         ("layer_norm", "LayerNormalization", [of(1, 197, 768), weights(768), weights(768)], {}, 1),
         ("layer_norm_97", "LayerNormalization", [of(33, 97), weights(97), weights(97)], {}, 1),
         ("rms_norm", "RMSNormalization", [of(1, 197, 768), weights(768)], {}, 1),
         ("instance_norm", "InstanceNormalization", [of(2, 33, 57, 61), weights(33), weights(33)], {}, 1),
         ("group_norm", "GroupNormalization", [of(2, 32, 57, 61), weights(32), weights(32)], {"num_groups": 8}, 1),
-        ("batch_norm", "BatchNormalization",
-         [of(2, 33, 57, 61), weights(33), weights(33), weights(33), abs(weights(33))], {}, 1),
+        (
+            "batch_norm",
+            "BatchNormalization",
+            [of(2, 33, 57, 61), weights(33), weights(33), weights(33), abs(weights(33))],
+            {},
+            1,
+        ),
         ("lrn", "LRN", [of(1, 64, 55, 55)], {"size": 5}, 1),
         ("lp_norm", "LpNormalization", [of(100, 501)], {"axis": 1, "p": 2}, 1),
         ("cumsum_rows", "CumSum", [of(64, 512), scalar(1, "int64")], {}, 1),
         ("cumsum_columns", "CumSum", [of(64, 512), scalar(0, "int64")], {}, 1),
         ("hardmax", "Hardmax", [of(100, 501)], {}, 1),
-    ]  # fmt: skip
+    ]
     return cases
 
 
@@ -153,10 +162,16 @@ def _convolutions() -> list[Case]:
     pools: list[Case] = []
     for op in ("MaxPool", "AveragePool"):
         pools += [
-            (f"{op.lower()}_3x3_s2", op, [of(1, 64, 112, 112)], {"kernel_shape": [3, 3], "strides": [2, 2], "pads": [1] * 4}, 1),
+            (
+                f"{op.lower()}_3x3_s2",
+                op,
+                [of(1, 64, 112, 112)],
+                {"kernel_shape": [3, 3], "strides": [2, 2], "pads": [1] * 4},
+                1,
+            ),
             (f"{op.lower()}_2x2_s2", op, [of(1, 33, 57, 61)], {"kernel_shape": [2, 2], "strides": [2, 2]}, 1),
             (f"{op.lower()}_5x5", op, [of(1, 64, 20, 20)], {"kernel_shape": [5, 5], "pads": [2] * 4}, 1),
-        ]  # fmt: skip
+        ]
     pools += [
         ("lppool", "LpPool", [of(1, 33, 57, 61)], {"kernel_shape": [3, 3], "strides": [2, 2]}, 1),
         ("global_average_pool", "GlobalAveragePool", [of(1, 512, 7, 7)], {}, 1),
@@ -206,12 +221,22 @@ def _movement() -> list[Case]:
         return name, "Resize", operands, attributes, 1
 
     cases: list[Case] = [
-        (f"transpose_{'x'.join(map(str, shape))}_{''.join(map(str, order))}", "Transpose", [of(*shape)], {"perm": order}, 1)
-        for shape, order in (
-            ((512, 513), (1, 0)), ((1, 33, 57, 61), (0, 2, 3, 1)), ((1, 57, 61, 33), (0, 3, 1, 2)), ((1, 128, 12, 64), (0, 2, 1, 3)),
-            ((8, 9, 10, 11, 12), (4, 2, 0, 3, 1)), ((4, 3, 200, 201), (0, 1, 3, 2)),
+        (
+            f"transpose_{'x'.join(map(str, shape))}_{''.join(map(str, order))}",
+            "Transpose",
+            [of(*shape)],
+            {"perm": order},
+            1,
         )
-    ]  # fmt: skip
+        for shape, order in (
+            ((512, 513), (1, 0)),
+            ((1, 33, 57, 61), (0, 2, 3, 1)),
+            ((1, 57, 61, 33), (0, 3, 1, 2)),
+            ((1, 128, 12, 64), (0, 2, 1, 3)),
+            ((8, 9, 10, 11, 12), (4, 2, 0, 3, 1)),
+            ((4, 3, 200, 201), (0, 1, 3, 2)),
+        )
+    ]
     cases += [
         ("concat_channels", "Concat", [of(1, 33, 40, 41), of(1, 65, 40, 41)], {"axis": 1}, 1),
         ("concat_rows", "Concat", [of(100, 33), of(100, 65), of(100, 1)], {"axis": 1}, 1),
@@ -230,8 +255,13 @@ def _movement() -> list[Case]:
         ("embedding", "Gather", [weights(30000, 768), of(1, 128, dtype="int64")], {}, 1),
         ("scatter_nd", "ScatterND", [of(1000, 64), different(1000, 100)[:, None], of(100, 64)], {}, 1),
         ("scatter_nd_add", "ScatterND", [of(1000, 64), places(1000, 500, 1), of(500, 64)], {"reduction": "add"}, 1),
-        ("scatter_elements", "ScatterElements",
-         [of(1000, 64), np.tile(different(1000, 100)[:, None], (1, 64)), of(100, 64)], {"axis": 0}, 1),
+        (
+            "scatter_elements",
+            "ScatterElements",
+            [of(1000, 64), np.tile(different(1000, 100)[:, None], (1, 64)), of(100, 64)],
+            {"axis": 0},
+            1,
+        ),
         ("one_hot", "OneHot", [of(1000, dtype="int64"), scalar(64, "int64"), np.array([0, 1], "float32")], {}, 1),
         ("trilu", "Trilu", [of(16, 333, 333)], {"upper": 0}, 1),
         ("depth_to_space", "DepthToSpace", [of(1, 64, 57, 61)], {"blocksize": 2}, 1),
@@ -250,22 +280,53 @@ def _movement() -> list[Case]:
         resize("resize_nearest_2", (1, 64, 40, 41), (1, 1, 2, 2), mode="nearest"),
         resize("resize_linear_2", (1, 64, 40, 41), (1, 1, 2, 2), mode="linear"),
         resize("resize_linear_1_7", (2, 24, 57, 61), (1, 1, 1.7, 1.7), mode="linear"),
-        resize("resize_corners", (1, 24, 57, 61), (1, 1, 2, 2), mode="linear", coordinate_transformation_mode="align_corners"),
+        resize(
+            "resize_corners",
+            (1, 24, 57, 61),
+            (1, 1, 2, 2),
+            mode="linear",
+            coordinate_transformation_mode="align_corners",
+        ),
         resize("resize_cubic_2", (1, 16, 40, 41), (1, 1, 2, 2), mode="cubic"),
         resize("resize_half", (1, 24, 64, 64), (1, 1, 0.5, 0.5), mode="linear", antialias=1),
         ("grid_sample", "GridSample", [of(1, 32, 40, 41), weights(1, 30, 31, 2) * 4], {}, 1),
         ("grid_sample_nearest", "GridSample", [of(1, 32, 40, 41), weights(1, 30, 31, 2) * 4], {"mode": "nearest"}, 1),
-        ("roi_align", "RoiAlign",
-         [of(1, 64, 50, 51), np.sort(_random.random((50, 2, 2)) * 50, 1).reshape(50, 4).astype("float32"), places(1, 50)],
-         {"output_height": 7, "output_width": 7, "sampling_ratio": 2}, 1),
-        ("max_roi_pool", "MaxRoiPool",
-         [of(1, 64, 50, 51), np.c_[np.zeros(50), np.sort(_random.integers(0, 50, (50, 2, 2)), 1).reshape(50, 4)].astype("float32")],
-         {"pooled_shape": [7, 7]}, 1),
-        ("nms", "NonMaxSuppression",
-         [np.sort(_random.random((1, 500, 2, 2)), 2).reshape(1, 500, 4).astype("float32"), of(1, 8, 500), scalar(20, "int64"),
-          scalar(0.5), scalar(0.1)], {}, 1),
+        (
+            "roi_align",
+            "RoiAlign",
+            [
+                of(1, 64, 50, 51),
+                np.sort(_random.random((50, 2, 2)) * 50, 1).reshape(50, 4).astype("float32"),
+                places(1, 50),
+            ],
+            {"output_height": 7, "output_width": 7, "sampling_ratio": 2},
+            1,
+        ),
+        (
+            "max_roi_pool",
+            "MaxRoiPool",
+            [
+                of(1, 64, 50, 51),
+                np.c_[np.zeros(50), np.sort(_random.integers(0, 50, (50, 2, 2)), 1).reshape(50, 4)].astype("float32"),
+            ],
+            {"pooled_shape": [7, 7]},
+            1,
+        ),
+        (
+            "nms",
+            "NonMaxSuppression",
+            [
+                np.sort(_random.random((1, 500, 2, 2)), 2).reshape(1, 500, 4).astype("float32"),
+                of(1, 8, 500),
+                scalar(20, "int64"),
+                scalar(0.5),
+                scalar(0.1),
+            ],
+            {},
+            1,
+        ),
         ("dft", "DFT", [of(1, 256, 1)], {"axis": 1}, 1),
-    ]  # fmt: skip
+    ]
     return cases
 
 
