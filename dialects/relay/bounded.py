@@ -23,7 +23,7 @@ from .ops.broadcast import EqualOp, LessOp, MultiplyOp, WhereOp
 from .ops.creation import ArangeOp, OnesLikeOp, ShapeOfOp
 from .ops.dyn import DynExpandDimsOp, DynReshapeOp, DynSqueezeOp, DynStridedSliceOp
 from .ops.dyn_creation import DynTopkOp, DynZerosOp
-from .ops.dyn_images import DynUpsamplingOp
+from .ops.dyn_images import DynUpsampling3dOp, DynUpsamplingOp
 from .ops.dynamic import ArgwhereOp, CompactOp, UniqueOp, UniqueRowsOp
 from .ops.elementwise import CastOp
 from .ops.gather import TakeOp
@@ -142,7 +142,7 @@ def bounded(op: RelayOp, emit: Emit) -> Sequence[SSAValue] | None:
             return None if (made := told_by_extents(emit, op)) is None else [made]
         case DynStridedSliceOp():
             return None if (made := sliced_as_told(emit, op)) is None else [made]
-        case DynUpsamplingOp():
+        case DynUpsamplingOp() | DynUpsampling3dOp():
             return None if (made := enlarged_as_told(emit, op)) is None else [made]
         case DynTopkOp():
             return None if (made := first_as_told(emit, op)) is None else [made]

@@ -5,12 +5,15 @@ that is a bound, or that are told by integers.
                                                    axis has elements the first `data_extent`, axis by axis
     arange(a, b, s)                =  a + arange(0, n) * s   where n is ceil((b - a) / s)
     dyn.topk(x, k)                 =  dyn.topk(x, `data_extent` of k), where k is what the axis has if it is below 1
-    dyn.nn.upsampling(x, h, w)     =  dyn.image.resize2d(x, [round(rows * h), round(columns * w)])
+    dyn.nn.upsampling(x, h, w)     =  dyn.image.resize2d(x, [round(rows * h), round(columns * w)]); in three dimensions
+                                      two of them, one of rows and columns, and one of what lies behind one another
 
 Bounds are Python's: negative ones count from the end, and what lies outside of the axis is cut off.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from xdsl.dialects.builtin import AnyFloat, f32, i64
 from xdsl.ir import BlockArgument, SSAValue
@@ -32,15 +35,16 @@ from .ops.broadcast import (
     WhereOp,
 )
 from .ops.creation import ArangeOp, ShapeOfOp
-from .ops.dyn import DynStridedSliceOp
+from .ops.dyn import DynReshapeOp, DynStridedSliceOp
 from .ops.dyn_common import numbers
 from .ops.dyn_creation import DynTopkOp
-from .ops.dyn_images import DynResize2dOp, DynUpsamplingOp
+from .ops.dyn_images import DynResize2dOp, DynUpsampling3dOp, DynUpsamplingOp
 from .ops.dynamic import DataExtentOp
 from .ops.elementwise import AbsOp, CastOp, CeilOp, RoundOp
 from .ops.gather import TakeOp
 from .ops.slicing import ConcatenateOp, StridedSliceOp
-from .ops.transform import ReshapeOp
+from .ops.transform import ReshapeOp, TransposeOp
+from .resample import Sampling
 from .slices_of_data import LONGEST
 from .telling import is_told_by_data
 
@@ -179,23 +183,48 @@ def _zero_unless(emit: Emit, failing: SSAValue) -> SSAValue:
     return emit(TakeOp(emit.constant([0], i64), failing, axis=0, mode="error"))
 
 
-def enlarged_as_told(emit: Emit, op: DynUpsamplingOp) -> SSAValue | None:
+def enlarged_as_told(emit: Emit, op: DynUpsamplingOp | DynUpsampling3dOp) -> SSAValue | None:
     """What enlarging by factors gives, by the size that follows; `None` where the factors are known."""
     if all(isinstance(each.owner, ConstantOp) for each in op.told()):
         return None
-    layout, extents = op.axes(), list[SSAValue]()
-    for letter, scale in zip(op.SPATIAL, op.told(), strict=True):
-        factor = emit(CastOp(scale if shape_of(scale) else emit(ReshapeOp(scale, newshape=[1])), dtype="float64"))
-        extent = emit(CastOp(extent_of(emit, op.data, layout.position(letter)), dtype="float64"))
-        extents.append(emit(CastOp(emit(RoundOp(emit(MultiplyOp(extent, factor)))), dtype="int64")))
-    size = emit(ConcatenateOp(emit(TupleOp(*extents)), axis=0))
-    how = op.sampling()
+    axes = op.axes()
+    sizes = [
+        _enlarged(emit, extent_of(emit, op.data, axes.position(letter)), scale)
+        for letter, scale in zip(op.SPATIAL, op.told(), strict=True)
+    ]
+    if isinstance(op, DynUpsamplingOp):
+        return _resized(emit, op.data, sizes, op.layout.data, op.sampling())
+    order = [axes.position(letter) for letter in "NCDHW"]
+    data = emit(TransposeOp(op.data, axes=order))
+    batch, channels, depth, rows, columns = (extent_of(emit, data, axis) for axis in range(5))
+    flat = emit(MultiplyOp(channels, depth))
+    planes = _resized(emit, _reshaped(emit, data, batch, flat, rows, columns), sizes[1:], "NCHW", op.sampling())
+    pixels = emit(MultiplyOp(sizes[1], sizes[2]))  # which stay as they are, while there are more of each
+    slices = _reshaped(emit, planes, batch, channels, depth, pixels)
+    deep = _resized(emit, slices, [sizes[0], pixels], "NCHW", op.sampling())
+    whole = _reshaped(emit, deep, batch, channels, *sizes)
+    return emit(TransposeOp(whole, axes=[order.index(axis) for axis in range(5)]))
+
+
+def _enlarged(emit: Emit, extent: SSAValue, scale: SSAValue) -> SSAValue:
+    """An extent times a factor, as a whole number."""
+    factor = emit(CastOp(scale if shape_of(scale) else emit(ReshapeOp(scale, newshape=[1])), dtype="float64"))
+    product = emit(MultiplyOp(emit(CastOp(extent, dtype="float64")), factor))
+    return emit(CastOp(emit(RoundOp(product)), dtype="int64"))
+
+
+def _reshaped(emit: Emit, data: SSAValue, *extents: SSAValue) -> SSAValue:
+    return emit(DynReshapeOp(data, emit(ConcatenateOp(emit(TupleOp(*extents)), axis=0))))
+
+
+def _resized(emit: Emit, data: SSAValue, sizes: Sequence[SSAValue], layout: str, how: Sampling) -> SSAValue:
+    """Images of another size."""
     return emit(
         DynResize2dOp(
-            op.data,
-            size,
+            data,
+            emit(ConcatenateOp(emit(TupleOp(*sizes)), axis=0)),
             emit.constant([], f32),
-            layout=op.layout,
+            layout=layout,
             method=how.method,
             coordinate_transformation_mode=how.coordinates,
         )

@@ -190,10 +190,10 @@ def test_inputs_that_do_not_fit_are_refused() -> None:
 
 
 def test_an_operator_that_cannot_is_refused_by_name() -> None:
-    x = relay.var("x", shape=(1, 2, 3, 3, 3))
-    scales = [relay.var(name, shape=(), dtype="float32") for name in ("d", "h", "w")]
-    with pytest.raises(Diagnostic, match=r"'relay\.dyn\.nn\.upsampling3d': cannot be computed where"):
-        compiled(relay.Function([x, *scales], relay.dyn.nn.upsampling3d(x, *scales)))
+    x, size = relay.var("x", shape=(1, 2, 3, 3)), relay.var("size", shape=(2,), dtype="int64")
+    roi = relay.var("roi", shape=(4,))
+    with pytest.raises(Diagnostic, match=r"'relay\.dyn\.image\.resize2d': cannot be computed where"):
+        compiled(relay.Function([x, size, roi], relay.dyn.image.resize2d(x, size, roi)))
 
 
 def test_an_extent_that_is_dropped_is_asked_to_be_one() -> None:

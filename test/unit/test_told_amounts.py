@@ -109,6 +109,18 @@ def test_images_are_enlarged_as_a_run_says(method: str) -> None:
     assert found.shape == (1, 2, 6, 6)
 
 
+@pytest.mark.parametrize("mode", ["half_pixel", "align_corners", "asymmetric"])
+@pytest.mark.parametrize("layout, method", [("NCDHW", "trilinear"), ("NDHWC", "nearest_neighbor")])
+def test_volumes_are_enlarged_as_a_run_says(layout: str, method: str, mode: str) -> None:
+    x = relay.var("x", shape=(relay.Any(), 2, 3, relay.Any(), 4))
+    d, h, w = (relay.var(name, shape=()) for name in ("d", "h", "w"))
+    array = np.random.default_rng(0).random((1, 2, 3, 5, 4), np.float32)  # of one sign: nothing cancels
+    how: dict[str, Any] = {"layout": layout, "method": method, "coordinate_transformation_mode": mode}
+    factors = [np.array(n, np.float32) for n in (2, 1, 1.5)]
+    found = both([x, d, h, w], relay.nn.upsampling3d(x, d, h, w, **how), array, *factors)
+    assert found.shape == ((1, 2, 6, 5, 6) if layout == "NCDHW" else (1, 4, 3, 8, 4))
+
+
 @pytest.mark.parametrize("method", ["nearest_neighbor", "bilinear"])
 def test_an_image_of_one_row_is_enlarged_with_aligned_corners(method: str) -> None:
     x, h, w = relay.var("x", shape=(1, 1, 1, 2)), relay.var("h", shape=()), relay.var("w", shape=())

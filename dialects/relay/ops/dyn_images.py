@@ -30,7 +30,7 @@ from ..precision import Accuracy
 from ..resample import Sampling
 from .dyn_common import OfData, count_of, integers, numbers, open_tensor
 from .image import Resize2dOp
-from .nn.upsampling import Upsampling3dOp, UpsamplingOp, sampled
+from .nn.upsampling import Upsampling3dOp, UpsamplingOp, sampled, sampled3d
 
 if TYPE_CHECKING:
     from ..base import NDArray
@@ -156,6 +156,10 @@ class DynUpsampling3dOp(_DynUpsampling):
     def told_by(self, *values: NDArray) -> RelayOp:
         d, h, w = (float(value.item()) for value in values)
         return Upsampling3dOp(self.data, scale_d=d, scale_h=h, scale_w=w, **self.properties)
+
+    def sampling(self) -> Sampling:
+        """How the images are sampled."""
+        return sampled3d(self.method, self.coordinate_transformation_mode)
 
 
 @irdl_op_definition

@@ -89,6 +89,16 @@ def sampled(method: StringAttr, align_corners: bool) -> Sampling:
     return Sampling(_UPSAMPLING_METHODS[name], "align_corners" if align_corners else "asymmetric")
 
 
+def sampled3d(method: StringAttr, coordinates: StringAttr) -> Sampling:
+    """How images are sampled that are enlarged along three axes.
+
+    Raises:
+        VerifyException: the method is none.
+    """
+    name = one_of(method.data, ("nearest_neighbor", "trilinear"), "method")
+    return Sampling("linear" if name == "trilinear" else name, coordinates.data)
+
+
 @irdl_op_definition
 class UpsamplingOp(_Upsampling):
     """Enlarge two spatial axes: nearest neighbour, bilinear or bicubic.
@@ -142,8 +152,7 @@ class Upsampling3dOp(_Upsampling):
         return layout, (self.scale_d.value.data, self.scale_h.value.data, self.scale_w.value.data)
 
     def sampling(self) -> Sampling:
-        method = one_of(self.method.data, ("nearest_neighbor", "trilinear"), "method")
-        return Sampling("linear" if method == "trilinear" else method, self.coordinate_transformation_mode.data)
+        return sampled3d(self.method, self.coordinate_transformation_mode)
 
 
 OPS: list[type[Operation]] = [UpsamplingOp, Upsampling3dOp]
