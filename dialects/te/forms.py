@@ -183,10 +183,8 @@ def compute(
         return convert(value, element_type("int32"))
 
     made = own.compute(dims, cast("own.AnyRankBody", body), name, plain, may_scan=True)
-    assert made.producer is not None
-    _check_free(made.producer, name)
     tensors = [made]
-    if results:
+    if results and made.producer is not None:
         axes = made.producer.axes
         tensors = [Tensor(dims, each.type, f"{name}.v{n}", Compute(axes, each)) for n, each in enumerate(results)]
     elif count > 1:
@@ -195,6 +193,9 @@ def compute(
             formula = cast("own.AnyRankBody", partial(body, number=n))
             tensors.append(own.compute(dims, formula, f"{name}.v{n}", plain, may_scan=True))
         tensors = _side_by_side(tensors)
+    for each in tensors:
+        if each.producer is not None:
+            _check_free(each.producer, name)
     tensors = [tagged(each, tag, attrs) for each in tensors]
     return tuple(tensors) if results or count > 1 else tensors[0]
 
@@ -217,10 +218,13 @@ def _side_by_side(tensors: Sequence[Tensor]) -> list[Tensor]:
 
 
 def _check_free(compute: Compute, name: str) -> None:
-    """Refuse a variable that nothing gives a value."""
+    """Refuse a variable that nothing gives a value, and a reduction that is computed with."""
     stack, seen = [compute.body], set[Expr]()
     while stack:
         expr = stack.pop()
+        if isinstance(expr, Reduce | Fold) and expr is not compute.body:
+            hint = "compute the reduction by itself, as a tensor that the formula reads"
+            raise UsageError(f"te: '{name}' reduces within an expression", hint=hint)
         if isinstance(expr, Slot):
             hint = "read it from a placeholder of shape ()"
             raise UsageError(f"te: '{name}' computes with the variable '{expr.name}', which has no value", hint=hint)

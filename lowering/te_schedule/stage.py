@@ -315,8 +315,8 @@ class Stage:
         stands outside of the others.
 
         Raises:
-            ScheduleError: a loop is none of the stage's, they do not follow one another, or reduce and do not; or there
-                are none, and the tensor is filled by statements.
+            ScheduleError: a loop is none of the stage's, or they do not follow one another; or there are none, and the
+                tensor is filled by statements.
         """
         if not args:
             self.check_formula("fuse")
@@ -330,12 +330,10 @@ class Stage:
             if self.leaf_iter_vars.index(inner) != self.leaf_iter_vars.index(outer) + 1:
                 what = f"te: the loop {inner.name} does not come directly in {outer.name}"
                 raise ScheduleError(what, hint="reorder them first")
-            if outer.reduce != inner.reduce:
-                raise ScheduleError(f"te: one of {outer.name} and {inner.name} reduces, and the other does not")
         fused = args[0]
         for inner in args[1:]:
             outer, extent = fused, te.product((fused.dim, inner.dim))
-            fused = te.IterVar(f"{outer.name}.{inner.name}.fused", extent, outer.reduce)
+            fused = te.IterVar(f"{outer.name}.{inner.name}.fused", extent, outer.reduce or inner.reduce)
             self.actions.append(Fuse(outer, inner, fused))
             self._replace([outer, inner], [fused])
         return fused

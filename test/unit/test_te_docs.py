@@ -64,7 +64,7 @@ def test_the_walk_runs() -> None:
     namespace: dict[str, object] = {}
     text = PAGE.read_text().replace("N = 1024", "N = 128")
     blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
-    assert len(blocks) == 12
+    assert len(blocks) == 13
     for block in blocks:
         small = block.replace("number=100, repeat=20", "number=1, repeat=1").replace("repeat=3", "repeat=1")
         exec(compile(small, str(PAGE), "exec", dont_inherit=True), namespace)

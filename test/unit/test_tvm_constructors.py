@@ -135,3 +135,47 @@ def test_a_buffer_of_a_block_is_given_as_the_node_that_it_is() -> None:
     tir.assert_structural_equal(schedule.mod, named.mod)
     with pytest.raises(tir.ScheduleError, match="no buffer of the function as it is now"):
         schedule.transform_layout("B", buffer, lambda i, j: (j, i))
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_a_reduction_within_an_expression_is_refused_where_it_is_written(several: bool) -> None:
+    A, k = te.placeholder((4, 8), name="A"), te.reduce_axis((0, 8), "k")
+    with pytest.raises(UsageError, match="'B' reduces within an expression"):
+        te.compute((4,), lambda i: (A[i, 0], te.sum(A[i, k], k) + 1) if several else te.sum(A[i, k], k) * 2, name="B")
+
+
+def test_a_loop_of_elements_and_one_of_steps_are_one() -> None:
+    A, k = te.placeholder((8,), name="A"), te.reduce_axis((0, 8), "k")
+    B = te.compute((4,), lambda i: te.sum(A[k], k), name="B")
+    s = te.create_schedule(B.op)
+    outer, _ = s[B].split(s[B].fuse(*B.op.axis, *B.op.reduce_axis), factor=16)
+    given, result = np.arange(8, dtype=np.float32), np.zeros(4, np.float32)
+    weft.build(s, [A, B])(given, result)
+    assert (result == given.sum()).all()
+    with pytest.raises(tir.ScheduleError, match="reduces: its iterations cannot run at once"):
+        s[B].parallel(outer)
+
+
+@T.prim_func
+def part(A: T.Buffer[(8,), "float32"], C: T.Buffer[(4,), "float32"]):
+    B = T.alloc_buffer((8,), "float32")
+    for i in range(4):
+        with T.block("B"):
+            vi = T.axis.spatial(8, i)
+            B[vi] = A[vi]
+    for i in range(4):
+        with T.block("C"):
+            vi = T.axis.spatial(4, i)
+            C[vi] = B[vi]
+
+
+def test_a_block_of_a_functions_own_buffers_need_not_say_what_is_partial() -> None:
+    said = tir.from_source(part.script().replace("T.axis.spatial(8, i)", "T.axis.spatial(8, i, partial=True)"))
+    assert "partial=True" in said.script() and tir.structural_equal(said, part)
+
+
+def test_a_decision_is_asked_for_its_number() -> None:
+    schedule = tir.Schedule(rowsum)
+    schedule.sample_categorical([2, 4], [0.5, 0.5])
+    (decision,) = schedule.trace.decisions.values()
+    assert decision.value == decision in (0, 1)

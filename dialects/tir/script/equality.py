@@ -200,7 +200,7 @@ class _FunctionForm:
         header: Form = (
             op.kinds,
             tuple(map(str, op.sizes)),
-            tuple(sorted(op.partial_iters)),
+            () if _is_own(op) else tuple(sorted(op.partial_iters)),
             bindings,
             frozenset(conditions),
         )
@@ -221,6 +221,11 @@ class _FunctionForm:
         init = None if op.init is None else _BodyForm(self, op.init.block, values, bound).effects
         body = _BodyForm(self, op.body.block, values, bound).effects
         return ("block", header, _attributes(op.attributes), init, body)
+
+
+def _is_own(op: BlockOp) -> bool:
+    """Whether a block writes buffers of the function's own only: it need not say then which iterators are partial."""
+    return all(isinstance(buffer.owner, AllocBufferOp) for buffer in op.writes)
 
 
 def _is_in_outer_block(op: Operation) -> bool:

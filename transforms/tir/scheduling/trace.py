@@ -21,6 +21,7 @@ from ....dialects.schedule.queries import EnterPostprocOp
 from ....dialects.support.arguments import checked_methods
 from ....dialects.support.diagnostics import Note, UsageError
 from ....dialects.support.hints import is_list
+from ....dialects.support.whole_number import WholeNumber
 from ..schedule.errors import ScheduleError
 from .handles import HANDLES, Handle, handle_of
 from .instruction import Instruction, InstructionKind
@@ -74,7 +75,8 @@ class Trace:
     @property
     def decisions(self) -> dict[Instruction, object]:
         """What the sampling instructions have chosen."""
-        return {inst: inst.decision for inst in self.insts if inst.decision is not None}
+        made = {inst: inst.decision for inst in self.insts if inst.decision is not None}
+        return {inst: WholeNumber(each) if isinstance(each, int) else each for inst, each in made.items()}
 
     def _insts(self, remove_postproc: bool) -> list[Instruction]:
         insts = self.insts
