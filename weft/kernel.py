@@ -45,6 +45,7 @@ from .lowering.machine.half_floats import CONVERSIONS, calls_conversions
 from .lowering.machine.target import Target
 from .lowering.threads.pool import pool_object
 from .lowering.tir_to_loops.convert_tir_to_loops import workspace_shapes
+from .runtime.host import why_not_here
 from .runtime.jit import LoadedObjects
 from .runtime.memory import aligned_bytes, aligned_empty
 
@@ -68,7 +69,8 @@ def build_kernel(
     start: str = "tir",
     codegen_level: int | None = None,
 ) -> Kernel:
-    """`prim_func` as machine code for this machine, made by LLVM or, for the target `c`, by the C compiler.
+    """`prim_func` as machine code, made by LLVM or, for the target `c`, by the C compiler. What is for another machine
+    has sources, and refuses to be called.
 
     `start` is the phase that it is at: `schedule`, if it is not to be scheduled any more. `threads` run each call.
     `codegen_level` is 0 to 3; the target's, unless given.
@@ -112,8 +114,11 @@ class Kernel:
         self._code = self._compiled(target, codegen_level)
         self._checked_inputs: set[int] = set()
 
-    def _compiled(self, target: Target, level: int) -> LoadedObjects | NoCompilerError:
-        """The code, loaded; of C, which is of use by itself, the reason where there is no compiler."""
+    def _compiled(self, target: Target, level: int) -> LoadedObjects | Diagnostic:
+        """The code, loaded; or why it cannot be: it is for another machine, or there is no compiler of C. The sources
+        are of use all the same."""
+        if (refusal := why_not_here(target.platform())) is not None:
+            return refusal
         if (text := self.source.get("c")) is None:
             return LoadedObjects([compile_module(self.source["ll"], target, level), pool_object(target)])
         try:
@@ -126,7 +131,7 @@ class Kernel:
 
     @cached_property
     def _run(self) -> Callable[[int, int], None]:
-        if isinstance(self._code, NoCompilerError):
+        if isinstance(self._code, Diagnostic):
             raise self._code
         return ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64)(self._code.address(self._entry))
 
@@ -173,6 +178,7 @@ class Kernel:
 
         Raises:
             NoCompilerError: the function is for C, and there is no compiler.
+            PlatformError: it is for another machine.
         """
         words = [array.ctypes.data for array in buffers]
         words += [sizes[number] for number in range(len(buffers), len(self.function.region.block.args))]

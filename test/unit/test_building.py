@@ -14,6 +14,7 @@ from weft import relay, te
 from weft.dialects.support.diagnostics import Diagnostic, UsageError
 from weft.dialects.support.parser import parse_module
 from weft.dialects.tir.core import PrimFuncOp
+from weft.runtime.host import PlatformError
 from weft.runtime.module import Function, Module
 from weft.runtime.tensors import InputError
 from weft.transforms.infra.registry import new_ir_context
@@ -269,6 +270,19 @@ def test_a_function_with_symbols_is_built_once_and_called_with_arrays_of_any_siz
     np.testing.assert_array_equal(strided[::2, ::2], 2)
     assert "define" in double.get_source() and "ret" in double.get_source("asm")
     assert double.time_evaluator("main", number=1)(x, y).mean > 0
+
+
+@pytest.mark.parametrize("kind", ["llvm", "c"])
+def test_a_function_with_symbols_for_another_machine_is_text_and_not_loaded(kind: str) -> None:
+    n = te.var("n")
+    a, b, s = scaled(n)
+    other = weft.build(s, [n, a, b], target=f"{kind} -mtriple=aarch64-linux-gnu")
+    x, y = np.ones((4, 3), np.float32), np.zeros((4, 3), np.float32)
+    with pytest.raises(PlatformError, match="the code is for aarch64-linux-gnu, and this machine is"):
+        other(x, y)
+    assert other.get_source()
+    weft.build(s, [n, a, b], threads=2)(x, y)
+    np.testing.assert_array_equal(y, 2)
 
 
 def test_what_does_not_fit_a_function_with_symbols_is_refused() -> None:
