@@ -368,8 +368,12 @@ class Target(TargetAnswers):
         return _machine(self.resolved(), self.codegen_level if opt_level is None else opt_level)
 
 
-_BASELINES = {"x86_64": ("x86-64", ""), "riscv64": ("generic-rv64", "+m,+a,+f,+d,+c")}
-"""Architecture -> the processor and the features that all of its machines with an operating system have."""
+_BASELINES = {
+    "x86_64": ("x86-64", ""), "riscv64": ("generic-rv64", "+m,+a,+f,+d,+c"),
+    **dict.fromkeys(("i386", "i486", "i586", "i686"), ("pentium4", "")),
+}  # fmt: skip
+"""Architecture -> the least processor that code is made for, and features that all of its machines with an operating
+system have."""
 
 
 def _made(kind: TargetKind, given: Options) -> Target:
