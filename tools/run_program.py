@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 
-from weft.compilation import graph_module, load_module
+from weft.compilation import graph_parts, load_module
 from weft.compiler import compile
 from weft.dialects.relay.base import DYNAMIC
 from weft.dialects.relay.core import FuncOp
@@ -96,7 +96,7 @@ class Program:
             case "aot" | "graph":
                 phase = None if self.module is None else phase_of(self.module)
                 compiled = self.compiled(settings, NODE_BY_NODE if name == "graph" else {})
-                executor = compiled if name == "aot" else graph_module(compiled)
+                executor = compiled if name == "aot" else graph_parts(compiled).module()
                 return Isolated(executor, self.path, phase) if phase in OPEN_PHASES else executor
             case "interpreter":
                 if self.module is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -58,7 +59,7 @@ def compile(
     tuning_records: str | os.PathLike[str] | None,
     executor: str,
     request: Request,
-) -> Executable | GraphModule | Interpreted:
+) -> Executable | GraphParts | Interpreted:
     current = PassContext.current()
     if opt_level is None and current.is_default:
         opt_level = DEFAULT_OPT_LEVEL
@@ -77,7 +78,7 @@ def compile(
             return _compile(model, resolved, context, threads, params, shapes, function, phase, request)
         nodes = _Nodes()
         exe = _compile(model, resolved, context, threads, params, shapes, function, phase, request, nodes)
-    return nodes.module(exe)
+    return nodes.parts(exe)
 
 
 def _compile(
@@ -199,26 +200,42 @@ class _Nodes:
 
         self.written = write_graph_json(module)
 
-    def module(self, exe: Executable) -> GraphModule:
-        """What runs them on the kernels of an executable."""
+    def parts(self, exe: Executable) -> GraphParts:
+        """They, and the kernels of an executable."""
+        assert self.written is not None, "the phase 'fuse' has come"
+        return GraphParts(exe, *self.written)
+
+
+@dataclass(frozen=True)
+class GraphParts:
+    """What a graph executor is made of, for whatever machine: kernels, the graph, the values of its parameters, and
+    what its outputs are called."""
+
+    exe: Executable
+    graph: GraphJson
+    params: Mapping[str, npt.NDArray[np.generic]]
+    outputs: tuple[str, ...]
+
+    def module(self) -> GraphModule:
+        """The graph, to be run here.
+
+        Raises:
+            PlatformError: the kernels are for another machine.
+        """
         from .runtime.graph_executor import GraphModule
 
-        assert self.written is not None, "the phase 'fuse' has come"
-        graph, params, outputs = self.written
-        return GraphModule(graph, exe, params, exe.threads, outputs)
+        return GraphModule(self.graph, self.exe, self.params, self.exe.threads, self.outputs)
 
 
-def graph_module(exe: Executable) -> GraphModule:
+def graph_parts(exe: Executable) -> GraphParts:
     """The graph of an executable, to be run node by node.
 
     Raises:
         Diagnostic: the executable was compiled from a phase without a graph of kernels, or was loaded from a file.
     """
     from .lowering.write_graph_json import write_graph_json
-    from .runtime.graph_executor import GraphModule
 
-    graph, params, outputs = write_graph_json(exe.ir.module("fuse"))
-    return GraphModule(graph, exe, params, exe.threads, outputs)
+    return GraphParts(exe, *write_graph_json(exe.ir.module("fuse")))
 
 
 def load_module(model: Model, shapes: Mapping[str, Sequence[int]] | None = None) -> ModuleOp:

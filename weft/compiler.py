@@ -11,7 +11,7 @@ import inspect
 import os
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING, Literal, overload
+from typing import TYPE_CHECKING, Literal, cast, overload
 
 from .dialects.support.arguments import checked
 from .dialects.support.garbage import modules_are_old, rare_garbage_collection
@@ -21,7 +21,7 @@ from .lowering.machine.scoped_target import or_current
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from .compilation import Model
+    from .compilation import GraphParts, Model
     from .interpreted import Interpreted
     from .lowering.machine.target import Target
     from .lowering.phase_texts import PhaseTexts
@@ -111,7 +111,37 @@ def compile(
         ArgumentError: an argument is not of its type.
         Diagnostic: the model cannot be read, imported or lowered, or is not valid; the message says where and why.
     """
-    with rare_garbage_collection(), ExitStack() as rules:
+    asked = (model, target, opt_level, threads, params, shapes, function, phase, tuning_records)
+    with rare_garbage_collection():
+        made = _made(*asked, executor)
+        return cast("GraphParts", made).module() if executor == "graph" else cast("Executable | Interpreted", made)
+
+
+def compile_parts(
+    model: Model, target: str | Target | Sequence[str | Target] | None, params: Mapping[str, npt.ArrayLike] | None
+) -> GraphParts:
+    """What `compile(model, target, params=params, executor="graph")` runs, for this machine or another.
+
+    Raises:
+        UsageError, Diagnostic: as for `compile`.
+    """
+    with rare_garbage_collection():
+        return cast("GraphParts", _made(model, target, None, None, params, None, None, None, None, "graph"))
+
+
+def _made(
+    model: Model,
+    target: str | Target | Sequence[str | Target] | None,
+    opt_level: int | None,
+    threads: int | None,
+    params: Mapping[str, npt.ArrayLike] | None,
+    shapes: Mapping[str, Sequence[int]] | None,
+    function: str | None,
+    phase: str | None,
+    tuning_records: str | os.PathLike[str] | None,
+    executor: str,
+) -> Executable | GraphParts | Interpreted:
+    with ExitStack() as rules:
         from .kept_programs import Request
 
         target = or_current(target)
@@ -132,9 +162,9 @@ def compile(
             )  # fmt: skip
         if executor == "aot":
             return exe
-        from .compilation import graph_module
+        from .compilation import graph_parts
 
-        return graph_module(exe)
+        return graph_parts(exe)
 
 
 def _maker_of_texts() -> Callable[..., PhaseTexts]:

@@ -341,6 +341,7 @@ def build(
     """
     from .compilation import texts_of
     from .compiler import compile as compile_model
+    from .compiler import compile_parts
     from .lowering.machine.target import Target
     from .runtime.aot_library import AotLibrary
     from .runtime.graph_library import Library
@@ -357,12 +358,10 @@ def build(
         texts = partial(texts_of, clone(ir_mod), target, PassContext.current(), params, None, None, None)
         return AotLibrary(exe.graph, mod_name, type_of_target(str(target)), partial(_source, texts), exe.threads)
     with _linking(bool(executor["link-params"])):
-        graph = compile_model(ir_mod, target, params=params, executor="graph")
+        made = compile_parts(ir_mod, target, params)
         texts = partial(texts_of, clone(ir_mod), target, PassContext.current(), params, None, None, None)
-    made = {name: np.asarray(value) for name, value in graph.params.items()}
-    names = [spec.name for spec in graph.outputs]
-    text = partial(_source, texts)
-    return Library(graph.graph, graph.library, made, names, mod_name, type_of_target(str(target)), text, graph.threads)
+    text, kernels, type = partial(_source, texts), made.exe.graph, type_of_target(str(target))
+    return Library(made.graph, kernels, made.params, made.outputs, mod_name, type, text, made.exe.threads)
 
 
 def _source(texts: Callable[[], PhaseTexts], fmt: str) -> str:

@@ -11,6 +11,7 @@ import weft
 from weft import relay
 from weft.dialects.support.diagnostics import UsageError, handled_by
 from weft.relay_backend import Executor, Runtime
+from weft.runtime.host import PlatformError
 
 relay: Any = relay
 
@@ -124,3 +125,14 @@ def test_a_library_gives_its_kernels_by_tvms_name() -> None:
     graph = weft.graph_executor.create(library.get_graph_json(), library.get_lib(), weft.cpu())
     graph.load_params(relay.save_param_dict({**library.get_params(), "unknown": np.ones(1, np.float32)}))
     assert np.asarray(graph.run(x=np.ones(3, np.float32))["out"]).tolist() == [2, 2, 2]
+
+
+def test_a_program_for_another_machine_is_built_and_refuses_to_run_here() -> None:
+    x = relay.var("x", shape=(1, 8))
+    dense = relay.nn.dense(x, relay.const(np.ones((4, 8), np.float32)))
+    library: Any = relay.build(relay.IRModule.from_expr(relay.Function([x], dense)), "llvm -mtriple=aarch64-linux-gnu")
+    assert sum(value.size for value in library.params.values()) == 4 * 8
+    assert '"nodes"' in library.get_graph_json() and library.get_source("ll")
+    assert library.kernels.objects and library.kernels.platform.triple == "aarch64-linux-gnu"
+    with pytest.raises(PlatformError, match="the code is for aarch64-linux-gnu"):
+        library["default"](weft.cpu())
