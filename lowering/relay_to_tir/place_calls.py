@@ -8,7 +8,8 @@ Before -> after, where not all is in the memory of one CPU:
 ```
 
 A call of a copy says where from as well (`src_virtual_device`); constants say where they are wanted. What is on the CPU
-says nothing. `bufferize-graph` reads it. A plan that has all on the CPU is taken off the module.
+says nothing. `bufferize-graph` reads it. A plan that has all on the CPU is taken off the module,
+and so are the notes that `plan-devices` has left.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
+from ...dialects.relay.base import is_true
 from ...dialects.relay.core import CallOp, ConstantOp, FuncOp
 from ...dialects.relay.devices import (
     CALL_DEVICE,
@@ -32,7 +34,7 @@ from ...dialects.relay.devices import (
 from ...dialects.relay.ops.annotation import DeviceCopyOp, OnDeviceOp
 from ...dialects.support.diagnostics import Diagnostic
 from ...transforms.infra import remarks
-from ...transforms.infra.walk import walk
+from ...transforms.infra.walk import erase, walk
 from ...transforms.relay.device_planning.constraints import is_outside
 from ...transforms.relay.device_planning.planned import planned_devices
 from ..abi import PROCESSORS, RUNNING_DEVICES
@@ -50,7 +52,9 @@ def place_calls(module: ModuleOp, devices: Sequence[str] = PROCESSORS) -> None:
     for op in ops:
         _check(op, devices)
     module.attributes.pop(DEVICES, None)
+    notes = [op for op in ops if isinstance(op, OnDeviceOp)]
     if all(_is_this_processor(device) for op in ops for device in _named(op)):
+        _take_off(notes)
         for op in ops:
             if isinstance(op, DeviceCopyOp):
                 source, destination = _named(op)
@@ -70,6 +74,14 @@ def place_calls(module: ModuleOp, devices: Sequence[str] = PROCESSORS) -> None:
             if isinstance(op, CallOp) and (copy := copies.get(op.callee.root_reference.data)) is not None:
                 _note(op, CALL_DEVICE, copy.dst_virtual_device.data, always=True)
                 _note(op, SOURCE_DEVICE, copy.src_virtual_device.data, always=True)
+    _take_off(notes)
+
+
+def _take_off(notes: Sequence[OnDeviceOp]) -> None:
+    """Let what notes are around stand in their places: it is on one device before and after them."""
+    for note in notes:
+        note.result.replace_all_uses_with(note.body)
+        erase(note)
 
 
 def _note(op: Operation, name: str, device: VirtualDevice, *, always: bool = False) -> None:
@@ -81,6 +93,8 @@ def _named(op: Operation) -> list[VirtualDevice]:
     """The devices that an operation names."""
     if isinstance(op, DeviceCopyOp):
         return [op.src_virtual_device.data, op.dst_virtual_device.data]
+    if isinstance(op, OnDeviceOp):
+        return [op.device]
     return [
         device for name in (PARAMETER_DEVICES, RESULT_DEVICES) for device in listed_devices(op.attributes.get(name))
     ]
@@ -88,7 +102,7 @@ def _named(op: Operation) -> list[VirtualDevice]:
 
 def _check(op: Operation, devices: Sequence[str]) -> None:
     made_for = f"code is made for {' and '.join(devices)}"
-    if isinstance(op, OnDeviceOp):
+    if isinstance(op, OnDeviceOp) and not (is_true(op.constrain_body) and is_true(op.constrain_result)):
         raise Diagnostic.at(op, "is a note to plan-devices, which has not run", hint="run plan-devices before lowering")
     if isinstance(op, DeviceCopyOp):
         source, destination = _named(op)

@@ -100,6 +100,37 @@ def test_a_program_in_c_has_the_host_run_its_parts(exe: weft.Executable, tmp_pat
     assert steps == {step.device for step in exe.profile(x, np.array(2), np.array([0]), repeat=1).steps}
 
 
+def test_what_nothing_connects_with_the_rest_may_be_on_a_device_too() -> None:
+    text = f"""
+relay.adt @list<"A"> {{nil(), cons(!relay.param<"A">, !relay.adt<@list, [!relay.param<"A">]>)}}
+relay.func @main(%x: {T}, %more: {B}) -> {T} attributes {{
+    param_virtual_devices = [{CPU}, {CPU}], result_virtual_devices = [{CPU}]}} {{
+  %k = relay.constant dense<2.0> : {T}
+  %twice = relay.multiply %k, %k : ({T}, {T}) -> {T}
+  %there = relay.on_device %twice {{virtual_device = {FAR}, constrain_result = true}} : {T}
+  %kept = relay.ref_create %there : ({T}) -> !relay.ref<{T}>
+  %none = relay.construct "nil"() : () -> !relay.adt<@list, [{T}]>
+  %held = relay.ref_create %none : (!relay.adt<@list, [{T}]>) -> !relay.ref<!relay.adt<@list, [{T}]>>
+  %y = relay.if %more : ({B}) -> {T} {{
+    relay.ref_write %held, %none : !relay.ref<!relay.adt<@list, [{T}]>>, !relay.adt<@list, [{T}]>
+    relay.ref_write %kept, %there : !relay.ref<{T}>, {T}
+    %here = relay.on_device %x {{virtual_device = {CPU}}} : {T}
+    %0 = relay.exp %here : {T}
+    %1 = relay.on_device %0 {{virtual_device = {FAR}}} : {T}
+    relay.yield %1 : {T}
+  }} else {{
+    relay.yield %x : {T}
+  }}
+  relay.return %y : {T}
+}}
+"""
+    exe = weft.compile(parse_mlir(text, "apart.mlir"), target=["llvm", "ext_dev"])
+    x = np.linspace(-1, 1, 4).astype(np.float32)
+    for more, wanted in ((True, np.exp(x)), (False, x)):
+        (found,) = exe.run({"x": x, "more": np.array(more)}).values()
+        np.testing.assert_allclose(np.asarray(found, np.float32), wanted, rtol=1e-5)
+
+
 def test_what_each_turn_copies_is_counted(exe: weft.Executable) -> None:
     def traffic(n: int) -> Traffic:
         with counted(device_by_name("ext_dev:0")) as found:
