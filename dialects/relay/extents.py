@@ -314,7 +314,11 @@ class Extents:
             rest = rest - symbol * factor + worst * factor
         if isinstance(rest, int) and rest < 0:
             raise unknown  # no inputs make it sure
-        return None if always_at_most(0, rest) else (0, rest)
+        if always_at_most(0, rest):
+            return None
+        if isinstance(rest, te.Expr) and any(map(is_told, te.variables([rest]))):
+            raise unknown  # what is told may depend on the same data: it is compared when both are known
+        return 0, rest
 
     def depends_on_data(self, dim: te.Dim) -> bool:
         """Whether data decides, when the graph runs, what an extent is."""

@@ -229,3 +229,20 @@ def test_a_number_and_its_bound_may_be_inputs() -> None:
         np.testing.assert_array_equal(result, data[:taken] + 1)
     with pytest.raises(Diagnostic):
         exe(np.array([3]), np.array([8]), data, np.ones(4, np.float32))
+
+
+def test_what_data_decides_and_what_is_told_are_not_compared_before_both_are_known() -> None:
+    """A mask that data cuts out, and zeros around it, are as long as an image: the zeros alone may be shorter."""
+    from weft.dialects import te
+    from weft.dialects.relay.extents import Extents
+    from weft.dialects.te.dim_order import extreme
+    from weft.dialects.te.dims import data_var, told_var
+
+    length, cut, begin = te.var("length"), data_var("cut"), told_var("begin")
+    extents = Extents(decided={cut: length})
+    op: Any = relay.exp(open_rows("x")).value.owner
+    zeros = extreme(te.BinaryKind.MAX, begin, 0)
+    with pytest.raises(Diagnostic, match="which data decides"):
+        extents.asked_of_inputs(op, length, cut + zeros)
+    assert extents.asked_of_inputs(op, zeros, cut + zeros) is None
+    assert extents.asked_of_inputs(op, 4, cut + length) is not None

@@ -242,3 +242,26 @@ def test_a_part_of_an_image_around_which_zeros_are_put_lies_where_data_says():
     calls = [{"x": box, "z": np.zeros(12), "m": X[:1, :1]} for box in boxes]
     numbers = {"zero_": np.array([0]), "one_": np.array([1]), "ones": np.array([1, 1]), "axes": np.array([0, 1])}
     check(nodes, {"x": [2], "z": ["n"], "m": [1, 1, 4]}, calls, numbers)
+
+
+def test_what_data_cuts_out_and_zeros_around_it_are_compared_with_an_image_when_all_are_known():
+    """That the parts have as many elements as `z` does not follow from the zeros alone."""
+    nodes = [
+        helper.make_node("Cast", ["x"], ["box"], to=onnx.TensorProto.INT64),
+        helper.make_node("Gather", ["box", "zero"], ["begin_"], axis=0),
+        helper.make_node("Unsqueeze", ["begin_", "axis"], ["begin"]),
+        helper.make_node("Shape", ["z"], ["whole"]),
+        helper.make_node("NonZero", ["m"], ["places"]),
+        helper.make_node("Gather", ["places", "zero"], ["cut_"], axis=0),
+        helper.make_node("Cast", ["cut_"], ["cut"], to=onnx.TensorProto.FLOAT),
+        helper.make_node("Max", ["begin", "axis"], ["first"]),
+        helper.make_node("ConstantOfShape", ["first"], ["before"]),
+        helper.make_node("Concat", ["before", "cut"], ["pasted"], axis=0),
+        helper.make_node("Slice", ["pasted", "axis", "whole"], ["all"]),
+        helper.make_node("Add", ["all", "z"], ["y"]),
+    ]
+    calls = [
+        {"x": [begin, 0], "m": np.ones(cut), "z": np.zeros(length)}
+        for begin, cut, length in ((2, 4, 6), (-3, 5, 5), (3, 5, 6))
+    ]
+    check(nodes, {"x": [2], "m": ["k"], "z": ["n"]}, calls, {**NUMBERS, "axis": np.array([0])})
