@@ -55,7 +55,11 @@ def test_loops_of_one_kind_are_alike_whatever_it_is_called() -> None:
 
 def test_an_extent_is_asked_for_its_number() -> None:
     A = te.placeholder((4, te.var("n")), name="A")
-    assert A.shape[0].value == 4 == A.shape[0] and tir.decl_buffer((8,), "float32").shape[0].value == 8
+    assert (
+        A.shape[0].value == 4 == A.shape[0]
+        and A.shape[0].dtype == "int64"
+        and tir.decl_buffer((8,), "float32").shape[0].value == 8
+    )
 
 
 def test_tensors_are_combined_with_sizes_from_either_side() -> None:
