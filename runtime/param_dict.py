@@ -18,12 +18,13 @@ import numpy as np
 from ..dialects.support.arguments import checked
 from ..dialects.support.diagnostics import Diagnostic
 from ..dialects.support.element_types import numpy_dtype_of
+from ..dialects.support.nd import NDArray, as_nd
 from ..lowering.graph_json import is_possible
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from ..lowering.abi import NDArray
+    from ..lowering.abi import NDArray as Plain
 
 LIST_MAGIC = 0xF7E58D4F05049CB7
 ARRAY_MAGIC = 0xDD5E40F096B4A13F
@@ -80,7 +81,7 @@ def load_param_dict(data: bytes | bytearray) -> dict[str, NDArray]:
     names = [reader.name() for _ in range(reader.count())]
     if (arrays := reader.count()) != len(names):
         raise ParamError(f"there are {len(names)} names for {arrays} arrays")
-    found = {name: reader.array(name) for name in names}
+    found = {name: as_nd(reader.array(name)) for name in names}
     if len(found) != len(names):
         raise ParamError("a name stands for two arrays")
     if reader.rest:
@@ -122,7 +123,7 @@ class _Reader:
         except UnicodeDecodeError:
             raise ParamError(f"a name is no text: {encoded!r}") from None
 
-    def array(self, name: str) -> NDArray:
+    def array(self, name: str) -> Plain:
         magic, _, _, _, rank, code, bits, lanes = self.numbers("QQiiiBBH")
         if magic != ARRAY_MAGIC:
             raise ParamError(f"'{name}' is no array: it begins with another number")

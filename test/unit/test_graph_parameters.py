@@ -49,7 +49,7 @@ def test_parameters_are_written_as_tvm_writes_them() -> None:
 
 def test_parameters_are_kept_by_relays_names_too() -> None:
     kept = weft.relay.save_param_dict({"w": np.ones(3, np.float32)})
-    assert isinstance(kept, bytearray) and weft.relay.load_param_dict(kept)["w"].tolist() == [1, 1, 1]
+    assert isinstance(kept, bytearray) and weft.relay.load_param_dict(kept)["w"].numpy().tolist() == [1, 1, 1]
     assert kept == save_param_dict({"w": np.ones(3, np.float32)})
     np.testing.assert_array_equal(weft.relay.load_param_dict(kept)["w"], np.ones(3, np.float32))
 
