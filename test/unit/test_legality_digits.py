@@ -5,15 +5,21 @@ from __future__ import annotations
 from itertools import product
 from random import Random
 
+import pytest
+from tvmscript_texts import function
 from xdsl.ir import SSAValue
+from xdsl.ir.affine import AffineExpr
 
 from weft.dialects.support.diagnostics import Diagnostic
 from weft.dialects.support.parser import parse_module
+from weft.dialects.tir.affine import Linear, linear, linear_range, simplify
 from weft.dialects.tir.core import BlockOp, PrimFuncOp, blocks_under
 from weft.dialects.tir.legality.definedness import all_values_are_shown
+from weft.dialects.tir.legality.digits import joined
 from weft.dialects.tir.legality.function import not_proved
 from weft.dialects.tir.loops import enclosing_loops
 from weft.dialects.tir.specialize import specialize, symbols_of
+from weft.tir import Schedule
 from weft.transforms.infra.registry import new_ir_context
 
 FUNCTION = """
@@ -138,3 +144,88 @@ def test_one_digit_in_two_indices_writes_a_diagonal_only() -> None:
     func = parse_module(whole, new_ir_context()).body.block.first_op
     assert isinstance(func, PrimFuncOp)
     assert all_values_are_shown(blocks_under(func))
+
+
+COPY = """
+@T.prim_func
+def f(A: T.Buffer[(64, 64), "float32"], B: T.Buffer[(64, 64), "float32"]):
+    S = T.alloc_buffer((64, 64), "float32", scope="shared")
+    for b in T.thread_binding(2, thread="blockIdx.x"):
+        for o, t in T.grid({outer}, {threads}):
+            for v in range({lanes}):
+                with T.block("copy"):
+                    T.where((o * {threads} + t) * {lanes} + v < {rows} * {columns})
+                    vi = T.axis.spatial(64, ((o * {threads} + t) * {lanes} + v) // {columns}, partial=True)
+                    vj = T.axis.spatial(64, b * {step} + ((o * {threads} + t) * {lanes} + v) % {columns}, partial=True)
+                    S[vi, vj] = A[vi, vj]
+        for i, j in T.grid({rows}, {columns}):
+            with T.block("take"):
+                vi = T.axis.spatial(64, i)
+                vj = T.axis.spatial(64, b * {step} + j)
+                B[vi, vj] = S[vi, vj]
+"""
+
+
+@pytest.mark.parametrize("lanes", [1, 2, 3])
+@pytest.mark.parametrize(("rows", "columns", "step"), [(7, 13, 4), (5, 32, 16), (13, 7, 7)])
+def test_copies_may_be_shared_out_whatever_their_rows_and_threads_are(
+    rows: int, columns: int, step: int, lanes: int
+) -> None:
+    """The digits of a fused loop are the same only where it is: not told by how many elements they may count."""
+    threads = 8
+    outer = -(-rows * columns // (threads * lanes))
+    text = COPY.format(outer=outer, threads=threads, lanes=lanes, rows=rows, columns=columns, step=step)
+    schedule = Schedule(function(text), debug_mask="all")
+    _, _, along, vector = schedule.get_loops("copy")
+    schedule.bind(along, "threadIdx.x")
+    schedule.vectorize(vector)
+
+
+def test_digits_that_are_not_of_one_number_are_not_put_together() -> None:
+    a, b, c = (AffineExpr.dimension(number) for number in range(3))
+    number = a * 56 + b
+    ranges = {a: (0, 9), b: (0, 55), c: (0, 3)}
+
+    def told(*indices: AffineExpr) -> list[str]:
+        found = joined(indices, lambda expr: expr, lambda expr: linear_range(linear(expr), ranges))
+        return [str(each) for each in found]
+
+    assert told(number // 61, number % 61) == [str(number)] == told(number // 183, number // 61 % 3, number % 61 + 5)
+    assert told(number // 61, (a * 56 + b + 1) % 61) == [str(number // 61), str((number + 1) % 61)]
+    assert told(number // 61, number % 60) == [str(number // 61), str(number % 60)]
+    assert sorted(told(number // 8, (b % 8) * 4 + c)) == ["d0", "d1", "d2"]
+    assert sorted(told(b, (b + c) // 2)) == sorted([str(b), str((b + c) // 2)]) and told(b, b // 3) == [str(b)]
+
+
+def test_what_digits_together_are_is_the_same_where_they_are() -> None:
+    """At every two points, for random numbers of two or three loops and random digits of them."""
+    random, seen = Random(5), 0
+    for _ in range(150):
+        sizes = [random.choice([2, 3, 4, 5]) for _ in range(3)]
+        dims = [AffineExpr.dimension(number) for number in range(3)]
+        number = sum(
+            (dim * random.choice([1, 2, 3, 4, 6, 12]) for dim in dims[1:]), dims[0] * random.choice([1, 5, 12])
+        )
+        low, by = random.choice([1, 2, 3, 4]), random.choice([2, 3, 5])
+        whole = [number // (low * by), number // low % by, number % low + random.choice([0, 3])]
+        indices = [simplify(each) for each in random.sample(whole, random.choice([2, 3]))]
+        indices += [dims[random.randrange(3)] * random.choice([0, 1])]
+        ranges = {dim: (0, size - 1) for dim, size in zip(dims, sizes, strict=True)}
+        fixed = random.choice([(), (0,)])
+
+        def moved(expr: AffineExpr, fixed: tuple[int, ...] = fixed) -> AffineExpr:
+            terms = {t: f for t, f in linear(expr).terms.items() if set(t.used_dims()) - set(fixed)}
+            return Linear(terms, 0).to_expr()
+
+        found = joined(indices, moved, lambda expr, ranges=ranges: linear_range(linear(expr), ranges))
+        seen += len(found) < len(indices)
+        places: dict[tuple[int, ...], tuple[int, ...]] = {}
+        for point in product(*map(range, sizes)):
+            still = [point[each] for each in fixed]
+            here = (*still, *(each.eval(point, []) for each in indices))
+            assert places.setdefault(here, (*still, *(each.eval(point, []) for each in found))) == (
+                *still,
+                *(each.eval(point, []) for each in found),
+            ), (indices, found)
+        assert len(set(places.values())) == len(places), (indices, found)
+    assert seen > 40

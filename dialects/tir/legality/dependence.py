@@ -38,6 +38,7 @@ from ..thread_axes import WARP_AXIS, axis_of, is_of_warp, is_shared, is_virtual
 from .apart import separated_by_sizes
 from .bounds import buffer_name, never_runs, space_of
 from .decide import Space, Verdict
+from .digits import joined
 from .finding import Finding
 from .loop_forms import LoopForms, loop_forms
 from .touch import Touch, where_both_are_known
@@ -209,12 +210,21 @@ def _over_loops(touch: Touch) -> tuple[list[AffineExpr], set[int]]:
 
 
 def _is_one_to_one(loop: ForOp, touch: Touch) -> bool:
-    """Whether the loops that the index of an access depends on, `loop` among them, never lead to an element twice."""
+    """Whether the loops that the index of an access depends on, from `loop` inwards, never lead to an element twice
+    while those around `loop` stand still."""
     block = touch.block
     exprs, used = _over_loops(touch)
     if not any(block.loop_vars[number] is loop.var for number in used):
         return False
-    return leads_apart(block, exprs, used)
+    within = {each.var for each in enclosing_loops(block) if loop.is_ancestor(each)}
+    moving = {number for number, value in enumerate(block.loop_vars) if value in within}
+    ranges = {dimension(number): loop_range(block.loop_vars[number]) for number in used}
+
+    def range_of(expr: AffineExpr) -> Range | None:
+        return linear_range(linear(expr), ranges)
+
+    exprs = joined(exprs, lambda expr: _moved_by(expr, moving), range_of)
+    return leads_apart(block, exprs, {number for expr in exprs for number in dims_in(expr)})
 
 
 def leads_apart(block: BlockOp, exprs: Sequence[AffineExpr], used: set[int]) -> bool:
