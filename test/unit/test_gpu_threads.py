@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 import weft
 from weft.dialects.support.diagnostics import Diagnostic
+from weft.dialects.te.expr import Const
 from weft.dialects.tir.core import ForOp, PrimFuncOp, StorageSyncOp
 from weft.tir import Interpreter, Schedule, ScheduleError, assert_structural_equal, from_source
 from weft.transforms.infra.execution import run
@@ -152,8 +153,8 @@ def test_each_thread_fills_all_of_what_its_block_shares() -> None:
     schedule.compute_at("A_local", thread)
     schedule.compute_at("A_shared", thread)
     filled, kept = schedule.get_loops("A_shared")[-1], schedule.get_loops("A_local")[-1]
-    sizes = [schedule.get(each) for each in (filled, kept)]
-    assert [loop.size for loop in sizes if isinstance(loop, ForOp)] == [16, 4]
+    extents = [schedule.get(each).extent for each in (filled, kept)]
+    assert [extent.value for extent in extents if isinstance(extent, Const)] == [16, 4]
     schedule.bind(schedule.split(filled, [None, 4])[1], "threadIdx.x")
     given = np.arange(64, dtype=np.float32)
     (result,) = Interpreter(synced(schedule.mod["f"]))([given], seed=1)
