@@ -178,7 +178,7 @@ class TensorOp:
     @property
     def attrs(self) -> dict[str, object]:
         """What else they say of it."""
-        return {} if self.tensor.producer is None else dict(self.tensor.producer.attrs)
+        return {} if self.tensor.producer is None else {k: _told(v) for k, v in self.tensor.producer.attrs.items()}
 
     @property
     def num_outputs(self) -> int:
@@ -195,6 +195,10 @@ class TensorOp:
     def same_as(self, other: object) -> bool:
         """Whether both are what computes one tensor."""
         return self == other
+
+
+def _told(value: object) -> object:
+    return WholeNumber(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
 @dataclass(frozen=True)

@@ -62,6 +62,11 @@ def test_an_extent_is_asked_for_its_number() -> None:
     )
 
 
+def test_what_is_said_of_a_formula_is_asked_for_its_number() -> None:
+    made = te.compute((4,), lambda i: te.const(1.0, "float32"), attrs={"factor": 2, "text": "x", "flag": True})
+    assert made.op.attrs == {"factor": 2, "text": "x", "flag": True} and made.op.attrs["factor"].value == 2
+
+
 def test_tensors_are_combined_with_sizes_from_either_side() -> None:
     n, A = te.var("n"), te.placeholder((4,), name="A")
     for made in (n + A, A + n, n - A, n * A):
