@@ -781,3 +781,40 @@ tir.prim_func @functions_side_by_side(%x: memref<40x16xf32>, %y: memref<40x16xf3
     }
   }
 }
+// Where data decides on places by long computations, channels that are taken from one place are taken one after the
+// other: the place is found once.
+// CHECK-LABEL: tir.prim_func @places_are_found_once(
+// CHECK-NEXT: tir.for parallel %i_j = 0 to 1200 {
+// CHECK-NEXT: tir.for %c = 0 to 8 {
+// CHECK-NEXT: tir.block @sample(%vc: spatial 8, %vi: spatial 30, %vj: spatial 40) = [%c, %i_j floordiv 40, %i_j mod 40]
+tir.prim_func @places_are_found_once(%x: memref<8x50xf32>, %at: memref<30x40xf32>, %y: memref<8x30x40xf32>) {
+  tir.for %c = 0 to 8 {
+    tir.for %i = 0 to 30 {
+      tir.for %j = 0 to 40 {
+        tir.block @sample(%vc: spatial 8, %vi: spatial 30, %vj: spatial 40) = [%c, %i, %j]
+            reads(%at[%vi, %vj] : memref<30x40xf32>, %x : memref<8x50xf32>)
+            writes(%y[%vc, %vi, %vj] : memref<8x30x40xf32>) {
+          %c0 = arith.constant 0 : index
+          %c49 = arith.constant 49 : index
+          %half = arith.constant 0.5 : f32
+          %0 = memref.load %at[%vi, %vj] : memref<30x40xf32>
+          %1 = arith.addf %0, %half : f32
+          %2 = arith.mulf %1, %half : f32
+          %3 = arith.addf %2, %half : f32
+          %4 = arith.mulf %3, %3 : f32
+          %5 = arith.addf %4, %half : f32
+          %6 = arith.mulf %5, %3 : f32
+          %7 = arith.addf %6, %half : f32
+          %8 = arith.mulf %7, %3 : f32
+          %9 = math.floor %8 : f32
+          %10 = arith.fptosi %9 : f32 to i64
+          %11 = arith.index_cast %10 : i64 to index
+          %12 = arith.maxsi %11, %c0 : index
+          %13 = arith.minsi %12, %c49 : index
+          %14 = memref.load %x[%vc, %13] : memref<8x50xf32>
+          memref.store %14, %y[%vc, %vi, %vj] : memref<8x30x40xf32>
+        }
+      }
+    }
+  }
+}

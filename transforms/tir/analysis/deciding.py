@@ -42,3 +42,32 @@ def computed_with(block: BlockOp) -> set[SSAValue]:
             work += value.op.operands
             work += [operand for op in value.op.walk() if isinstance(op, scf.YieldOp) for operand in op.operands]
     return found & set(block.iters)
+
+
+@remembered
+def placing_iterators(block: BlockOp) -> tuple[set[SSAValue], int]:
+    """The iterators that places which data decides depend on, as where an image is sampled at points that are given;
+    and how many operations find these places."""
+    found: set[SSAValue] = set()
+    steps = 0
+    for load in (op for op in in_order(block.body) if isinstance(op, memref.LoadOp)):
+        for index in load.indices:
+            slice = _before(index)
+            if any(isinstance(value, OpResult) and isinstance(value.op, memref.LoadOp) for value in slice):
+                steps += sum(isinstance(value, OpResult) for value in slice - found)
+                found |= slice
+    return found & set(block.iters), steps
+
+
+def _before(value: SSAValue) -> set[SSAValue]:
+    """A value, and all that it is computed from."""
+    found: set[SSAValue] = set()
+    work = [value]
+    while work:
+        value = work.pop()
+        if value not in found:
+            found.add(value)
+            if isinstance(value, OpResult):
+                work += value.op.operands
+                work += [operand for op in value.op.walk() if isinstance(op, scf.YieldOp) for operand in op.operands]
+    return found

@@ -16,7 +16,7 @@ from xdsl.ir.affine import AffineExpr
 from ....dialects.support.dtypes import byte_width
 from ....dialects.tir.affine import affine_of, dims_in, over_dimensions, substitute
 from ....dialects.tir.core import BlockOp, ForKind, ForOp, IterKind, enclosing_loops, memref_of
-from ..analysis.deciding import computed_with, deciding_iterators
+from ..analysis.deciding import computed_with, deciding_iterators, placing_iterators
 from ..analysis.producers import written_buffer
 from ..analysis.strides import (
     Stride,
@@ -41,6 +41,9 @@ PARALLEL_MIN_STEPS = 4096
 MAX_VECTOR = 64
 """The longest innermost loop that becomes one vector."""
 
+LONG, SEVERAL = 16, 4
+"""Where so many operations find a place, and so much is taken from there, it is found once."""
+
 MAX_DIVIDED = 8
 """The most neighbours that are unrolled where places are found by division."""
 
@@ -54,6 +57,11 @@ PARALLEL_SHARES = 64
 
 def schedule_alone(block: BlockOp, registers: VectorRegisters) -> None:
     """Schedule `block`, which stands in its own perfect nest."""
+    if (inner := _at_one_place(block)) is not None and is_chosen("places", block):
+        others = [loop for loop in enclosing_loops(block) if loop is not inner]
+        reorder(*others, inner)
+        parallelize(block, others)
+        return
     fuse_what_follows(block)
     loops = enclosing_loops(block)
     if not loops:
@@ -84,6 +92,19 @@ def schedule_alone(block: BlockOp, registers: VectorRegisters) -> None:
         spatial = [*(loop for loop in spatial[:-1] if loop not in near), *near, outer]
         reorder(*spatial, within)
     parallelize(block, spatial if reduce or len(spatial) == 1 else spatial[:-1])
+
+
+def _at_one_place(block: BlockOp) -> ForOp | None:
+    """The loop over what is taken from one place, such as the channels of a pixel, where data decides on places, by
+    long computations, for each iteration of the innermost loop: inside, it does so once for all of them."""
+    placing, steps = placing_iterators(block)
+    if steps < LONG or block.iters[-1] not in placing or split_loops(block)[1]:
+        return None
+    rest = [
+        n for n, iterator in enumerate(block.iters) if iterator not in placing and block.likely_extents[n] >= SEVERAL
+    ]
+    dims = block.bindings.data.results[rest[-1]].used_dims() if rest else ()
+    return next((loop for loop in enclosing_loops(block) if [block.loop_vars[d] for d in dims] == [loop.var]), None)
 
 
 def _is_vector(block: BlockOp, loop: ForOp) -> bool:
