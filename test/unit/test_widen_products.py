@@ -32,6 +32,17 @@ def test_numbers_are_the_same(dtype: str, kind: str) -> None:
     assert dtype == "bfloat16" or np.isinf(exe(x)).any()
 
 
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_what_is_summed_in_64_bits_stays(dtype: str) -> None:
+    """A sum in 32 bits loses what is a 2^28th part of it."""
+    x, w = (np.full(shape, 2.0**6, DTYPES[dtype]) for shape in ((8, 257), (9, 257)))
+    x[:, 1:], w[:, 1:] = 2.0**-8, 2.0**-8
+    data, weight = (relay.var(name, shape=value.shape, dtype=dtype) for name, value in (("x", x), ("w", w)))
+    graph = relay.Function([data, weight], relay.nn.dense(data, weight, out_dtype="float64"))
+    expected = x.astype(np.float64) @ w.astype(np.float64).T
+    np.testing.assert_array_equal(weft.compile(graph)(x, w), expected)
+
+
 @pytest.mark.parametrize(
     ("cpu", "wide"), [("haswell", ["f16", "bf16"]), ("znver4", ["f16"]), ("sapphirerapids", ["f16"])]
 )

@@ -6,10 +6,11 @@
                                                 %y = relay.cast %2 {dtype = "float16"}
 
 Products of halves are summed in 32 bits anyway, and rounded once: the numbers are the same, but where a convolution is
-computed by minimal filtering then. What a product reads many times is converted once instead of each time, weights when
-the graph is compiled, which take twice the memory for it. So a product that reads its factor only a few times, whose
-speed is the memory's, stays as it is, and so do products for which the processor has instructions: `types` are those
-for which it has none.
+computed by minimal filtering then. Those that `out_dtype` has summed in 64 bits stay as they are.
+
+What a product reads many times is converted once instead of each time, weights when the graph is compiled, which take
+twice the memory for it. So a product that reads its factor only a few times, whose speed is the memory's, stays as it
+is, and so do products for which the processor has instructions: `types` are those for which it has none.
 
 ONNX Runtime does so on processors. TVM's `Legalize` rules for ARM widen bytes in the same way.
 """
@@ -33,6 +34,8 @@ from ..infra import FunctionPass, report_changed
 from ..infra.walk import walk
 from .emitter import Emitter
 
+NARROW = ("float16", "bfloat16")
+
 FEW = 4
 """Products for each element of the second factor below which it is not converted. Measured: bench/README.md."""
 
@@ -45,11 +48,11 @@ class WidenProductsPass(FunctionPass):
     opt_level: ClassVar[int] = 3
     required: ClassVar[tuple[str, ...]] = ("infer-type",)
 
-    types: tuple[str, ...] = ("float16", "bfloat16")
+    types: tuple[str, ...] = NARROW
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if unknown := [each for each in self.types if each not in ("float16", "bfloat16")]:
+        if unknown := [each for each in self.types if each not in NARROW]:
             raise ValueError(f"the option 'types' has float16 and bfloat16, not {unknown[0]!r}")
 
     def apply_function(self, ctx: Context, func: FuncOp) -> None:
@@ -63,6 +66,8 @@ class WidenProductsPass(FunctionPass):
     def _is_narrow(self, op: RelayOp) -> bool:
         types = [*op.operand_types, *op.result_types]
         if len(op.results) != 1 or len(op.operands) < 2 or not all(isinstance(type, TensorType) for type in types):
+            return False
+        if dtype_name(tensor(op.results[0]).element_type) not in (*NARROW, "float32"):
             return False
         elements = {tensor(operand).element_type for operand in op.operands}
         return len(elements) == 1 and dtype_name(elements.pop()) in self.types and _is_read_often(op)
