@@ -39,7 +39,6 @@ from .joining_passes import add_joining
 from .networks_of_bytes import on_bytes
 
 if TYPE_CHECKING:
-    from ..dialects.support.vector_unit import VectorUnit
     from .machine.target import Target
 
 PHASES: tuple[str, ...] = ("import", "graph", "fuse", "tir", "schedule", "loops", "llvm", "object")
@@ -198,7 +197,7 @@ def phase_passes(phase: str, target: Target) -> list[ModulePass]:
         case "loops":
             return loops(target)
         case "llvm":
-            return llvm(None if target.is_gpu else target.vector_unit())
+            return llvm(None if target.is_gpu else target)
         case _:
             raise ValueError(f"there is no phase '{phase}'; phases: {', '.join(PHASES)}")
 
@@ -456,14 +455,16 @@ def graph_loops() -> list[ModulePass]:
     ]
 
 
-def llvm(unit: VectorUnit | None = None) -> list[ModulePass]:
+def llvm(target: Target | None = None) -> list[ModulePass]:
     """Complete conversion to the llvm dialect, for a processor's vectors."""
     from .loops_to_llvm.convert_loops_to_llvm import ConvertLoopsToLLVMPass
+    from .machine.vectors_of import divides_doubles
     from .math.expand_math import ExpandMathPass
 
-    if unit is None:
+    if target is None:
         return [ExpandMathPass(), ConvertLoopsToLLVMPass()]
-    return [ExpandMathPass(fma=unit.fma), ConvertLoopsToLLVMPass(vector_bytes=unit.bytes)]
+    unit, on_floats = target.vector_unit(), divides_doubles(target.platform())
+    return [ExpandMathPass(fma=unit.fma), ConvertLoopsToLLVMPass(vector_bytes=unit.bytes, float_divisions=on_floats)]
 
 
 def control() -> list[ModulePass]:

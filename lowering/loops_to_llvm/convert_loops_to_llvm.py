@@ -149,6 +149,9 @@ class ConvertLoopsToLLVMPass(ModulePass):
     vector_bytes: int = STACK_ALIGNMENT
     """The width of its vectors, by which functions align the stack."""
 
+    float_divisions: bool = True
+    """Whether integers are divided as floats, which are what most processors divide vectors of."""
+
     @classmethod
     def holds_in(cls, module: ModuleOp) -> bool:
         return all(op.dialect_name() == "llvm" or _stays(op) for op in module.ops)
@@ -168,7 +171,7 @@ class ConvertLoopsToLLVMPass(ModulePass):
             LoweringError: an operation or a type has no translation.
             Diagnostic: what the graph's function says of itself does not hold.
         """
-        symbols = Symbols(module)
+        symbols = Symbols(module, self.float_divisions)
         changing, shared = changing_arguments(module), _only_shared(module)
         lowered: list[Operation] = []
         for op in module.ops:

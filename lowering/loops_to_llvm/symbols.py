@@ -31,7 +31,9 @@ CONSTANT_VALUES, CONSTANT_TYPES = "weft.values", "weft.types"
 class Symbols:
     """The symbols of a module, those found in it and those made on demand."""
 
-    def __init__(self, module: ModuleOp):
+    def __init__(self, module: ModuleOp, float_divisions: bool):
+        self.float_divisions = float_divisions
+        """Whether integers of the module are divided as floats."""
         self.constant_index: dict[str, int] = {}
         """Globals whose data is found through the constants' table, and their places in it."""
         self.constants: dict[int, tuple[Attribute, Attribute]] = {}

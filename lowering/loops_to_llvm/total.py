@@ -81,10 +81,12 @@ _UNSIGNED = _Division(llvm.UDivOp, llvm.URemOp, llvmx.UIToFPOp, llvmx.FPToUIOp)
 def _quotient(
     lowering: FunctionLowering, op: Operation, kind: _Division, lhs: SSAValue, rhs: SSAValue
 ) -> SSAValue | None:
-    """The quotient of integers of at most 32 bits, by what is no literal, as one of floats, since processors divide
-    vectors of these alone. It is exact: it lies at least a 2^32th part of itself below the next integer, and is rounded
-    by a 2^53rd part; of 16 bits, where floats of 32 bits do, a 2^16th and a 2^24th."""
+    """The quotient of integers of at most 32 bits, by what is no literal, as one of floats where processors divide
+    vectors of these alone (`float_divisions`). It is exact: it lies at least a 2^32th part of itself below the next
+    integer, and is rounded by a 2^53rd part; of 16 bits, where floats of 32 bits do, a 2^16th and a 2^24th."""
     type, width = lhs.type, width_of(op.operands[0].type)
+    if not lowering.symbols.float_divisions:
+        return None
     if isinstance(element_type(type), IndexType) or not 8 <= width <= 32 or is_by_literal(op) or is_in_kernel(op):
         return None
     floats = with_element_type(type, f32 if width <= 16 else f64)

@@ -31,3 +31,20 @@ def describe_vectors(platform: Platform) -> VectorUnit:
             return VectorUnit(16, 32, fma="f" in has, masked="v" in has, scalable="v" in has)
         case _:
             return VectorUnit()
+
+
+def divides_doubles(platform: Platform) -> bool:
+    """Whether a machine divides vectors of floats of 64 bits. Where it has no such floats at all, each operation on one
+    is a call."""
+    has = set(platform.features)
+    match platform.architecture:
+        case "x86_64":
+            return "sse2" in has
+        case "aarch64":
+            return True
+        case "riscv64":
+            return "v" in has
+        case "wasm32" | "wasm64":
+            return "simd128" in has
+        case _:
+            return False

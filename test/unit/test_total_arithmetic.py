@@ -12,6 +12,7 @@ from native import parse
 from tir_run import HOST
 
 import weft
+from weft import relay
 from weft.dialects.support.element_types import numpy_dtype_of
 from weft.dialects.support.parser import parse_module
 from weft.dialects.tir.core import PrimFuncOp
@@ -193,3 +194,14 @@ def test_lanes_that_were_clipped_fit_bytes_but_for_nan(bound: str, shown: Misfit
     )
     (conversion,) = [op for op in module.walk() if op.name == "arith.fptoui"]
     assert misfit(conversion) == shown
+
+
+@pytest.mark.parametrize("target", ["x86_64-linux-gnu", "thumbv7em-none-eabi -mcpu=cortex-m4", "riscv64-linux-gnu"])
+@pytest.mark.parametrize("function", [relay.floor_divide, relay.mod])
+def test_integers_are_divided_as_floats_only_where_vectors_of_these_are(function: Any, target: str) -> None:
+    """Without floats of 64 bits, each would be three calls of a library."""
+    x, y = (relay.var(name, shape=(64,), dtype="int32") for name in "xy")
+    exe = weft.compile(relay.Function([x, y], function(x, y)), target=f"llvm -mtriple={target}")
+    text = exe.asm
+    assert ("divpd" in text or "divsd" in text) == target.startswith("x86")
+    assert "__divdf3" not in text and "fdiv" not in text
