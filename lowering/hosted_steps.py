@@ -276,11 +276,13 @@ class _Reading:
         return tuple(given if names is None else (name.data for name in names))
 
     def _extent(self, op: ExtentOp) -> Size:
-        """An extent over the graph's symbols; never below 0."""
+        """An extent over the graph's symbols, never below 0; or a number."""
         symbols: list[SSAValue] = list(self.graph.symbols)
         numbers = [AffineExpr.symbol(symbols.index(operand)) for operand in op.symbols]
         (expr,) = op.map.data.results
         (size,) = sizes_of(AffineMapAttr(affine_map(0, [replaced(expr, [], numbers)])))
+        if not op.symbols:
+            return size
         return max(0, size) if isinstance(size, int) else ("max", 0, size)
 
     def _device(self, space: Attribute) -> int:

@@ -69,7 +69,8 @@ def byte_size(type: BufferType) -> int | None:
 
 @irdl_op_definition
 class ExtentOp(IRDLOperation):
-    """An extent that follows from the graph's symbols, which are its operands; never below 0.
+    """An extent that follows from the graph's symbols, which are its operands; never below 0. Of no symbols it is the
+    number that stands there, of either sign: sizes are made of such.
 
     ```mlir
     %m = mem.extent affine_map<()[s0] -> (s0 * 4)>(%n)

@@ -84,6 +84,7 @@ from ...dialects.support.checks import RECORD_BYTES
 from ...dialects.support.diagnostics import Diagnostic
 from ...dialects.support.interned import flat_memref, index
 from ...dialects.support.shaped import is_memref
+from ...dialects.tir.affine import linear
 from ...dialects.tir.buffers import memref_of
 from ...dialects.tir.symbols import affine_map
 from ...transforms.infra import ModulePass
@@ -209,9 +210,9 @@ class Materialization:
         for op in graph.body.block.ops:
             if isinstance(op, ReadExtentOp | SizeOp):
                 self.values[op.result] = self._number(op)
-            elif isinstance(op, ExtentOp) and not op.symbols:  # which is passed to kernels that others are passed to
+            elif isinstance(op, ExtentOp) and not op.symbols:  # a number that kernels are passed, or a part of a size
                 (known,) = op.map.data.results
-                self.values[op.result] = IndexBuilder(self.block).extent(known)
+                self.values[op.result] = IndexBuilder(self.block).index_value(linear(known))
             elif isinstance(op, ScanOp):
                 self.scans.emit(op)
             elif (step := first.get(op)) is not None:
@@ -262,7 +263,11 @@ class Materialization:
         """An extent that data has decided, or what follows from such."""
         at = IndexBuilder(self.block)
         if isinstance(op, SizeOp):
-            return at.emit(_KINDS[op.kind.data](self.values[op.lhs], self.values[op.rhs]))
+            lhs, rhs = self.values[op.lhs], self.values[op.rhs]
+            if op.kind.data != "%":
+                return at.emit(_KINDS[op.kind.data](lhs, rhs))
+            whole = at.emit(arith.MuliOp(at.emit(arith.FloorDivSIOp(lhs, rhs)), rhs))
+            return at.emit(arith.SubiOp(lhs, whole))  # which is not below 0, where `lhs` is
         read = at.emit(memref.LoadOp.get(self.memory(op.source), [at.constant(0)]))
         number = at.emit(arith.IndexCastOp(read, index))
         return at.emit(arith.MaxSIOp(at.emit(arith.MinSIOp(number, self.values[op.most])), at.constant(0)))
@@ -415,8 +420,7 @@ def _elements(type: BufferType) -> int:
 
 
 _KINDS: dict[str, Callable[[SSAValue, SSAValue], Operation]] = {
-    "+": arith.AddiOp, "*": arith.MuliOp, "//": arith.FloorDivSIOp, "%": arith.RemSIOp, "min": arith.MinSIOp,
-    "max": arith.MaxSIOp,
+    "+": arith.AddiOp, "*": arith.MuliOp, "//": arith.FloorDivSIOp, "min": arith.MinSIOp, "max": arith.MaxSIOp,
 }  # fmt: skip
 """What computes sizes of extents."""
 

@@ -210,3 +210,31 @@ def test_what_is_found_among_what_was_found_asks_nothing_of_inputs() -> None:
     for row in ([1, 0, 2, -3, 4], [0.5, 1], [], [0]):
         data = np.array(row, np.float32)
         np.testing.assert_array_equal(exe(data), data[data > 1.5] - np.float32(1.5))
+
+
+@pytest.mark.parametrize("level", [0, 3])
+@pytest.mark.parametrize("what", ["left", "beside", "rest"])
+def test_sizes_are_computed_of_what_data_has_decided_with_numbers_below_zero(what: str, level: int) -> None:
+    """A factor of -1 was taken for 0: kernels went over more elements than there are."""
+    x, z = relay.var("x", shape=(relay.Any(),)), relay.var("z", shape=(relay.Any(),))
+
+    def rows(of: relay.Expr) -> relay.Expr:
+        return relay.take(relay.shape_of(of, "int64"), number(0))
+
+    def number(value: int) -> relay.Expr:
+        return relay.const(value, "int64")
+
+    count, n, m = rows(relay.argwhere(x)), rows(x), rows(z)
+    size = {
+        "left": lambda: relay.maximum(n - count, number(3)),
+        "beside": lambda: relay.maximum(n - m + count, number(3)),
+        "rest": lambda: relay.maximum(relay.floor_mod(m - count, number(5)), number(1)),
+    }[what]()
+    ones = relay.full(relay.const(1.0), relay.reshape(size, [1]), "float32")
+    sums = relay.cumsum(ones, axis=0)
+    graph = relay.Function([x, z], relay.Tuple([sums, relay.sum(sums)]))
+    exe: Any = weft.compile(graph, opt_level=level, threads=1)
+    for rows_of_x, rows_of_z, found in ((10, 4, 0), (10, 8, 5), (10, 2, 10), (6, 1, 1), (900, 890, 8)):
+        inputs = [(np.arange(rows_of_x) < found).astype(np.float32), np.zeros(rows_of_z, np.float32)]
+        for array, wanted in zip(exe(*inputs), evaluate_function(graph, inputs), strict=True):
+            np.testing.assert_array_equal(array, wanted)
