@@ -281,7 +281,8 @@ class Schedule:
         What else was asked of the stage's loops is forgotten.
 
         Raises:
-            ScheduleError: the loop is no reduction loop of the stage's.
+            ScheduleError: the loop is no reduction loop of the stage's, or one of its loops is fused of elements and
+                steps.
         """
         stage = self._whole(tensor, "rfactor")
         tensor = stage.tensor
@@ -295,6 +296,10 @@ class Schedule:
         stage.check_leaf(axis)
         if not axis.reduce:
             raise ScheduleError(f"te: the loop {axis.name} of '{tensor.name}' does not reduce")
+        for action in stage.actions:
+            if isinstance(action, Fuse) and action.outer.reduce != action.inner.reduce:
+                what = f"te: the loop {action.fused.name} of '{tensor.name}' is one of elements, too"
+                raise ScheduleError(what, hint="rfactor before loops of elements and of steps are fused")
         rank = len(compute.axes)
         place = factor_axis + rank + 1 if factor_axis < 0 else factor_axis
         if not 0 <= place <= rank:

@@ -522,3 +522,16 @@ def test_cache_write_keeps_loops_that_were_fused_and_what_is_reduced() -> None:
     s[c].parallel(c.op.axis[0])
     with pytest.raises(ScheduleError, match="comes before what is asked of its loops"):
         s.cache_write(c, "global")
+
+
+@pytest.mark.parametrize("parts", [None, 5])
+def test_a_loop_that_is_of_elements_too_is_not_reduced_apart(parts: int | None) -> None:
+    """Parts of all elements were summed for each: five times what it is."""
+    a, k = te.placeholder((5, 7), name="A"), te.reduce_axis((0, 7), "k")
+    b = te.compute((5,), lambda i: te.sum(a[i, k], k), name="B")
+    s = te.create_schedule(b.op)
+    loop = s[b].fuse(b.op.axis[0], k)
+    if parts is not None:
+        _, loop = s[b].split(loop, factor=parts)
+    with pytest.raises(ScheduleError, match=r"i\.k\.fused of 'B' is one of elements, too"):
+        s.rfactor(b, loop)
