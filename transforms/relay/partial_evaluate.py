@@ -9,7 +9,8 @@ In turns, until nothing changes: functions are put where they are called (`inlin
 whose condition is a constant, a case that of a `match` on what is constructed in sight, the body of a `relay.fn` that
 of a call of it, what a reference in sight holds that of what is read of it (`known_references.py`), and constants are
 folded. A call of a function that calls itself is run where all that it is given is known (`known_calls.py`), and put in
-its place, up to 256 deep, where the function takes apart what is constructed in sight; else it stays a call.
+its place where the function takes apart what is constructed in sight; else it stays a call. Such calls, and those of
+function values that are called more than once, are at most 256, and none within more than 32 branches.
 
 Counterpart of TVM's `PartialEvaluate`, which also follows references that functions are given.
 """
@@ -41,7 +42,31 @@ from .known_calls import fold_known_calls
 from .known_references import follow_references
 
 MAX_UNROLLED = 256
-"""As deep may recursion on data that is known be unrolled, where not all is known that a call is given."""
+"""So many calls may be put in place: of recursion on data that is known, and of function values called again."""
+MAX_DEPTH = 32
+"""Within more branches, cases and functions than this no such call is put in place: recursion may end there only by
+what is not known."""
+
+
+@dataclass
+class Unrolling:
+    """Counts calls that are put in place, of which there may be more and more."""
+
+    left: int = MAX_UNROLLED
+
+    def take(self, call: Operation) -> bool:
+        """Whether one more call may be put in place, which is counted."""
+        if not self.left or _depth(call) > MAX_DEPTH:
+            return False
+        self.left -= 1
+        return True
+
+
+def _depth(op: Operation) -> int:
+    depth, parent = 0, op.parent_op()
+    while parent is not None:
+        depth, parent = depth + 1, parent.parent_op()
+    return depth
 
 
 @dataclass(frozen=True)
@@ -53,15 +78,14 @@ class PartialEvaluatePass(ModulePass):
     tvm_name: ClassVar[str | None] = "PartialEvaluate"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        driver = RewriteDriver((TakeBranch(), TakeCase(), TakeBody()))
+        unrolling = Unrolling()
+        driver = RewriteDriver((TakeBranch(), TakeCase(), TakeBody(unrolling)))
         first = before = fingerprint(op)
-        left = MAX_UNROLLED
         while True:
             run(InlinePass(), op, ctx, force=True)
             driver.rewrite_module(op)
-            while left and unroll_known_matches(op):
+            while unroll_known_matches(op, unrolling):
                 driver.rewrite_module(op)
-                left -= 1
             run(FoldConstantPass(), op, ctx, force=True)
             fold_known_calls(op)
             follow_references(op)
@@ -71,7 +95,7 @@ class PartialEvaluatePass(ModulePass):
         report_changed(first != before)
 
 
-def unroll_known_matches(module: ModuleOp) -> bool:
+def unroll_known_matches(module: ModuleOp, unrolling: Unrolling) -> bool:
     """Put functions that take apart what is constructed in sight where they are called; return whether they are."""
     taking: dict[str, tuple[FuncOp, list[int]]] = {}
     for op in module.ops:
@@ -82,7 +106,7 @@ def unroll_known_matches(module: ModuleOp) -> bool:
         function, taken = taking[call.callee.string_value()]
         if function.is_ancestor(call) or not knows_extents(call, function):
             continue
-        if any(isinstance(call.arguments[number].owner, ConstructOp) for number in taken):
+        if any(isinstance(call.arguments[number].owner, ConstructOp) for number in taken) and unrolling.take(call):
             inline_call(call, function)
             found = True
     return found
@@ -135,6 +159,9 @@ class TakeCase(RewritePattern):
 class TakeBody(RewritePattern):
     """A call of a function value that is made in sight: its body"""
 
+    def __init__(self, unrolling: Unrolling):
+        self.unrolling = unrolling
+
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: ApplyOp, rewriter: PatternRewriter, /) -> None:
         made = op.callee.owner
@@ -142,7 +169,7 @@ class TakeBody(RewritePattern):
             if op.callee.has_one_use() and made.parent is op.parent:
                 _take(op, made.body, list(op.arguments), rewriter)
                 rewriter.erase(made)
-            else:
+            elif self.unrolling.take(op):
                 copy = clone(made)
                 _take(op, copy.body, list(op.arguments), rewriter)
                 erase(copy)
