@@ -25,6 +25,7 @@ from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, IntegerAttr, Symbol
 from xdsl.ir import Attribute, SSAValue
 
 from ...dialects.extensions.llvm_loop_annotation import LOOP_ANNOTATION, LoopAnnotationAttr
+from .fills import filled
 from .function import OVERFLOW, FunctionLowering, Rules
 from .types import VOID, LoweringError, value_type
 
@@ -87,16 +88,16 @@ def for_rule(lowering: FunctionLowering, op: scf.ForOp) -> None:
             lowering.alias(argument, value)
         _set_all(lowering, op.results, lowering.get_all(lowering.lower(op.body.block).operands))
     else:
-        _lower_loop(lowering, op, initial, runs=trips is not None, counts_up_from_zero=first is not None and first >= 0)
+        _lower_loop(lowering, op, initial, trips, counts_up_from_zero=first is not None and first >= 0)
 
 
 def _lower_loop(
-    lowering: FunctionLowering, op: scf.ForOp, initial: list[SSAValue], runs: bool, counts_up_from_zero: bool
+    lowering: FunctionLowering, op: scf.ForOp, initial: list[SSAValue], trips: int | None, counts_up_from_zero: bool
 ) -> None:
     first, end, step = lowering.get_all((op.lb, op.ub, op.step))
     types = [value.type for value in initial]
     body, after = lowering.new_block([first.type, *types]), lowering.new_block(types)
-    if runs:
+    if trips is not None:
         lowering.branch(body, [first, *initial])
     else:
         enter = lowering.add(llvm.ICmpOp, (first, end), i1, _SLT)
@@ -105,8 +106,11 @@ def _lower_loop(
     _set_all(lowering, op.body.block.args, body.args)
     annotation = op.attributes.get(LOOP_ANNOTATION)
     group = annotation.hints().get("parallelAccesses") if isinstance(annotation, LoopAnnotationAttr) else None
+    before, lowering.fills = lowering.fills, 0
     with lowering.in_group(group):
         carried = lowering.get_all(lowering.lower(op.body.block).operands)
+    lowering.fills, annotation = filled(op, trips, lowering.fills, annotation)
+    lowering.fills += before
     following = lowering.add(llvm.AddOp, (body.args[0], step), first.type, OVERFLOW[3 if counts_up_from_zero else 1])
     hits_end = lowering.static(op.step) == 1 and not lowering.stores_scalars
     more = lowering.add(llvm.ICmpOp, (following, end), i1, _NE if hits_end else _SLT)

@@ -78,6 +78,8 @@ class FunctionLowering:
         to be inside of the memory, and loops whose order says how far they go."""
         self.body = body
         self.block = entry
+        self.fills = 0
+        """Fills of memory in one turn of the loop that is made, with those loops written out that LLVM may unroll."""
         self.blocks: dict[Block, Block] = {}
         """The blocks of a function that came with several."""
         self._rules = rules

@@ -771,3 +771,59 @@ func.func @loops_of_scalars_say_where_they_end(%x: f32, %y: memref<64xf32>) {
   }
   func.return
 }
+
+// -----
+
+// LLVM makes one instruction of a loop that fills memory, and many stores of that afterwards: a loop around with more
+// than 64 of them is not unrolled, if nothing is said of it. Loops around that one have as many as it has in a turn.
+// CHECK-LABEL: llvm.func @many_rows_are_filled_in_a_loop
+// CHECK:         llvm.cond_br %{{.*}}, ^bb3(%{{.*}}), ^bb4{{$}}
+// CHECK:         llvm.cond_br %{{.*}}, ^bb2(%{{.*}}), ^bb5 {loop_annotation = #llvm.loop_annotation<unroll = <disable = true>>}
+// CHECK:         llvm.cond_br %{{.*}}, ^bb1(%{{.*}}), ^bb6{{$}}
+func.func @many_rows_are_filled_in_a_loop(%m: memref<16x100x231xi8>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c16 = arith.constant 16 : index
+  %c81 = arith.constant 81 : index
+  scf.for %i = %c0 to %c16 step %c1 {
+    scf.for %j = %c0 to %c81 step %c1 {
+      scf.for %k = %c0 to %c81 step %c1 {
+        %zero = arith.constant 0 : i8
+        memref.store %zero, %m[%i, %j, %k] : memref<16x100x231xi8>
+      }
+    }
+  }
+  func.return
+}
+
+// -----
+
+// Few rows, rows that are copied, and rows whose loop says that it is to be unrolled are left to LLVM.
+// CHECK-LABEL: llvm.func @other_rows_are_left_to_llvm
+// CHECK-NOT:     disable = true
+// CHECK:         loop_annotation = #llvm.loop_annotation<unroll = <disable = false, full = true>>
+// CHECK-NOT:     disable = true
+// CHECK:         llvm.return
+func.func @other_rows_are_left_to_llvm(%m: memref<100x231xi8>, %n: memref<100x231xi8>, %zero: i8) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %c81 = arith.constant 81 : index
+  scf.for %j = %c0 to %c64 step %c1 {
+    scf.for %k = %c0 to %c81 step %c1 {
+      memref.store %zero, %m[%j, %k] : memref<100x231xi8>
+    }
+  }
+  scf.for %j = %c0 to %c81 step %c1 {
+    scf.for %k = %c0 to %c81 step %c1 {
+      %0 = memref.load %n[%j, %k] : memref<100x231xi8>
+      memref.store %0, %m[%j, %k] : memref<100x231xi8>
+    }
+  }
+  scf.for %j = %c0 to %c81 step %c1 {
+    scf.for %k = %c0 to %c81 step %c1 {
+      memref.store %zero, %m[%j, %k] : memref<100x231xi8>
+    }
+  } {loop_annotation = #llvm.loop_annotation<unroll = <disable = false, full = true>>}
+  func.return
+}
