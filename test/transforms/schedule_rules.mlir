@@ -818,3 +818,31 @@ tir.prim_func @places_are_found_once(%x: memref<8x50xf32>, %at: memref<30x40xf32
     }
   }
 }
+
+// One row of each matrix of a batch: its columns lie side by side, where those of other matrices are streams of their
+// own, more than a processor follows.
+// CHECK-LABEL: tir.prim_func @a_row_of_each_matrix(
+// CHECK: tir.for %vk = 0 to 64 {
+// CHECK-NEXT: tir.for unrolled %vj_3 = 0 to 22 {
+// CHECK-NEXT: tir.for vectorized %vj_4 = 0 to 16 {
+tir.prim_func @a_row_of_each_matrix(%a: memref<28x64xf32>, %b: memref<28x64x352xf32>, %c: memref<28x352xf32>) {
+  tir.for %i = 0 to 28 {
+    tir.for %j = 0 to 352 {
+      tir.for %k = 0 to 64 {
+        tir.block @product(%vi: spatial 28, %vj: spatial 352, %vk: reduce 64) = [%i, %j, %k]
+            reads(%a[%vi, %vk] : memref<28x64xf32>, %b[%vi, %vk, %vj] : memref<28x64x352xf32>)
+            writes(%c[%vi, %vj] : memref<28x352xf32>) {
+          %1 = memref.load %a[%vi, %vk] : memref<28x64xf32>
+          %2 = memref.load %b[%vi, %vk, %vj] : memref<28x64x352xf32>
+          %3 = arith.mulf %1, %2 fastmath<contract> : f32
+          %4 = memref.load %c[%vi, %vj] : memref<28x352xf32>
+          %5 = arith.addf %4, %3 fastmath<reassoc,contract> : f32
+          memref.store %5, %c[%vi, %vj] : memref<28x352xf32>
+        } init(%wi, %wj, %wk) {
+          %0 = arith.constant 0.0 : f32
+          memref.store %0, %c[%wi, %wj] : memref<28x352xf32>
+        }
+      }
+    }
+  }
+}

@@ -449,11 +449,11 @@ class Weigher:
         along = tile.column if tile.row is None and tile.columns > 1 else tile.row
         nearness = -1 if along is None else along
         full = self.registers.count - SPARE_REGISTERS
-        unfollowed = max(0, reuse.apart_along(tile.column, tile.columns) - FOLLOWED) if once else 0
+        apart = reuse.apart_along(tile.row, tile.rows) * reuse.apart_along(tile.column, tile.columns) if once else 0
         work = round(used * sums / cycles, 6)
         distance = -abs(sums - full)
         reused = distance if reuse.is_product else 0
-        return Merit(work, round(-streams / sums, 6), -unfollowed, reused, nearness, distance)
+        return Merit(work, round(-streams / sums, 6), -max(0, apart - FOLLOWED), reused, nearness, distance)
 
     def _costs(self, tile: Tile) -> Mapping[ReadKind, float]:
         """Cycles of a read. A scalar comes from the nearest cache, unless the tile's rows take one another's place
