@@ -19,6 +19,7 @@ from weft.frontend.onnx import from_onnx
 from weft.lowering.compiler import compile_graph
 from weft.lowering.machine.target import Target
 from weft.runtime.executable import Executable
+from weft.transforms.infra.context import PassContext
 
 pytestmark = pytest.mark.sampled(3)
 
@@ -178,3 +179,25 @@ def test_turns_cut_and_fill_rows_to_the_length_of_an_open_input():
         for n, cuts in ((5, [2, 4, 1]), (4, [3]), (6, [1, 1, 9, 2]))
     ]
     check(nodes, {"x": [1], "z": ["n"], "cuts": ["k"], "turns": []}, calls, numbers)
+
+
+def test_sizes_that_floats_say_are_rounded_step_by_step() -> None:
+    """1 / 50 * 40 * 50 is less than 40, as each step rounds it, and cut to 39: factors that meet would make it 40."""
+    nodes = [
+        helper.make_node("Shape", ["x"], ["shape_of_x"]),
+        helper.make_node("Gather", ["shape_of_x", "first"], ["extent"]),
+        helper.make_node("Cast", ["extent"], ["n"], to=onnx.TensorProto.FLOAT),
+        helper.make_node("Reciprocal", ["n"], ["one_over"]),
+        helper.make_node("Mul", ["one_over", "forty"], ["scale"]),
+        helper.make_node("Mul", ["n", "scale"], ["scaled"]),
+        helper.make_node("Add", ["scaled", "small"], ["more"]),
+        helper.make_node("Add", ["more", "less"], ["same"]),
+        helper.make_node("Floor", ["same"], ["whole"]),
+        helper.make_node("Cast", ["whole"], ["size"], to=onnx.TensorProto.INT64),
+        helper.make_node("Reshape", ["size", "one"], ["sizes"]),
+        helper.make_node("ConstantOfShape", ["sizes"], ["y"]),
+    ]
+    weights = {"first": np.int64(0), "one": [1], "forty": np.float32(40), "small": np.float32(2.0**-18)}
+    weights["less"] = np.float32(-(2.0**-18))
+    with PassContext(opt_level=3):
+        check(nodes, {"x": ["n"]}, [{"x": np.zeros(n)} for n in (7, 25, 47, 50, 55, 61)], weights)

@@ -231,13 +231,18 @@ def constant_array(value: SSAValue) -> NDArray | None:
     return array.reshape(shape_of(value)) if array.size <= SMALL else None  # pyright: ignore[reportReturnType]
 
 
+LEAST_RANK = 2
+"""Of what has channels. Numbers and lists of numbers may be sizes yet, which are cut to integers: 1 / 50 * 40 * 50,
+with each step rounded, is less than 40."""
+
+
 def match_scale(op: MultiplyOp, known: KnownValues) -> tuple[int, AxisScale] | None:
     """The operand that `op` scales at run time, and by what: a float constant that varies along one axis at most, or
     along two, of which the second is the last one: that of channels in blocks."""
     import numpy as np
 
     result = tensor(op.result)
-    if not isinstance(result.element_type, AnyFloat):
+    if not isinstance(result.element_type, AnyFloat) or len(result.get_shape()) < LEAST_RANK:
         return None
     for index, constant in ((0, op.operands[1]), (1, op.operands[0])):
         data = op.operands[index]

@@ -48,6 +48,7 @@ from .emitter import Emitter
 from .filled_values import filled_with
 from .integer_ranges import RANGES
 from .products_of_few_rows import PRODUCTS_OF_FEW_ROWS
+from .scale_axis import LEAST_RANK
 
 
 @dataclass(frozen=True)
@@ -141,12 +142,15 @@ def with_scalar(site: Site) -> SSAValue:
 
 def are_moderate(site: Site) -> bool:
     """Whether numbers of the size of constants that are added have fractions, if they are floats: what adds, and takes
-    away, a larger one rounds by that; and two of them may be infinite together where they are not one by one."""
+    away, a larger one rounds by that; and two of them may be infinite together where they are not one by one. Lists of
+    floats stay as they are rounded: they may be sizes yet (`scale_axis.LEAST_RANK`)."""
     import numpy as np
 
     kind = element(site[c])
     if not isinstance(kind, AnyFloat):
         return True
+    if len(shape_of(site.op.results[0])) < LEAST_RANK:
+        return False
     arrays = [value.owner.numpy() for value in (site[c], site[d]) if isinstance(value.owner, ConstantOp)]
     whole = 1 / float(np.spacing(numpy_dtype(kind).type(1)))
     return all(array is not None and bool((np.abs(array) < whole).all()) for array in arrays)
