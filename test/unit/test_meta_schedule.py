@@ -364,7 +364,7 @@ def main(A: T.Buffer[(8,), "int32"], B: T.Buffer[(8,), "int32"]):
     asked = ms.TuneContext(function(text), "llvm -num-cores 4", rand_state=0)
     (design,) = asked.generate_design_space()
     assert asked.postprocess(design) and asked.cores == 4
-    root = design.get(design.get_block("root"))
+    root = design.operation(design.get_block("root"))
     assert isinstance(root, PrimFuncOp) and root.name_hint == "root"
 
 
