@@ -56,8 +56,11 @@ def may_divide_by_zero(op: Operation) -> bool:
 
 
 def is_by_literal(op: Operation) -> bool:
-    """Whether the divisor of a division is a literal, which LLVM multiplies by the inverse of."""
-    return bool(_literals(op.operands[1]))
+    """Whether the divisor of a division is a literal, in all lanes, which LLVM multiplies by the inverse of."""
+    divisor = op.operands[1]
+    while isinstance(divisor.owner, vector.BroadcastOp):
+        divisor = divisor.owner.source
+    return _literals(divisor) is not None
 
 
 def may_overflow(op: Operation) -> bool:

@@ -8,6 +8,7 @@
 | f32         | exp2, expm1, log1p, log2, log10, sin, cos, tan, atan, atan2,    | in f64 (`math_f64`), within 1 ulp    |
 |             | sinh, cosh, asinh, acosh, atanh, cbrt, powf, fpowi              |                                      |
 |             | remf                                                            | in f64, exactly                      |
+| all         | powf by 0.5                                                     | a square root, rounded once          |
 | f16, bf16   | all of these                                                    | in f32 or f64, as for f32            |
 | f64         | exp, expm1, log, tanh                                           | in f64, within 3 ulp                 |
 | integers    | ipowi                                                           | squaring, in a loop over the bits    |

@@ -266,6 +266,18 @@ func.func @a_division_has_a_result_for_all_operands(%x: i32, %y: i32) -> i32 {
 
 // -----
 
+// A literal is multiplied by the inverse of, in vectors too: that is left to LLVM.
+// CHECK-LABEL: llvm.func @a_division_of_lanes_by_a_literal
+// CHECK: llvm.sdiv %x, %{{.*}} : vector<4xi32>
+func.func @a_division_of_lanes_by_a_literal(%x: vector<4xi32>) -> vector<4xi32> {
+  %c7 = arith.constant 7 : i32
+  %y = vector.broadcast %c7 : i32 to vector<4xi32>
+  %z = arith.divsi %x, %y : vector<4xi32>
+  func.return %z : vector<4xi32>
+}
+
+// -----
+
 // What the operands show needs no care: a literal, the variable of a loop, what was made another number than 0.
 // CHECK-LABEL: llvm.func @what_is_shown_costs_nothing
 // CHECK-NOT: llvm.select
