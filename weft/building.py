@@ -12,7 +12,7 @@ from .dialects.relay.core import FuncOp
 from .dialects.support.arguments import checked
 from .dialects.support.diagnostics import UsageError
 from .dialects.support.verifier import verify
-from .dialects.te.expr import Var
+from .dialects.te.expr import Slot, Var
 from .dialects.te.tensor import Tensor
 from .dialects.tir.core import PrimFuncOp
 from .dialects.tir.functions import BOUND_TARGET
@@ -43,7 +43,7 @@ Buildable: TypeAlias = Schedule | PrimFuncOp | ModuleOp
 @checked
 def lower(
     inp: Buildable,
-    args: Sequence[Tensor | Var] | None = None,
+    args: Sequence[Tensor | Var | Slot] | None = None,
     name: str = "main",
     binds: Mapping[Tensor, Buffer] | None = None,
     simple_mode: bool = False,
@@ -55,7 +55,7 @@ def lower(
     Args:
         inp: a te schedule, a function, or a module of functions; what is given stays as it is.
         args: the tensors that the function of a te schedule is from and to, in the order of its arguments; symbols
-            (`te.var`) may stand among them.
+            (`te.var`, or a `tir.Var` that extents speak of) may stand among them.
         name: what that function is called.
         binds: buffers that tensors are: none, as each has one of its own.
         simple_mode: leave out `loop-partition`, which takes conditions out of loops: the text is shorter.
@@ -84,7 +84,7 @@ def _check_binds(binds: Mapping[Tensor, Buffer] | None) -> None:
         raise UsageError(f"each tensor has a buffer of its own, and none is bound to {names}", hint=hint)
 
 
-def _module_of(inp: Buildable, args: Sequence[Tensor | Var] | None, name: str) -> IRModule:
+def _module_of(inp: Buildable, args: Sequence[Tensor | Var | Slot] | None, name: str) -> IRModule:
     match inp:
         case Schedule():
             if args is None:
@@ -100,7 +100,7 @@ def _module_of(inp: Buildable, args: Sequence[Tensor | Var] | None, name: str) -
 @checked
 def schedule_to_module(
     sch: Schedule,
-    args: Sequence[Tensor | Var],
+    args: Sequence[Tensor | Var | Slot],
     name: str = "main",
     binds: Mapping[Tensor, Buffer] | None = None,
 ) -> IRModule:
@@ -117,7 +117,7 @@ def schedule_to_module(
 @checked
 def build(
     inputs: Buildable | Sequence[PrimFuncOp | ModuleOp] | Mapping[str | Target, PrimFuncOp | ModuleOp],
-    args: Sequence[Tensor | Var] | str | Target | None = None,
+    args: Sequence[Tensor | Var | Slot] | str | Target | None = None,
     target: str | Target | Sequence[str | Target] | None = None,
     target_host: str | Target | None = None,
     name: str = "main",

@@ -12,10 +12,13 @@ from dataclasses import dataclass
 from functools import lru_cache, reduce
 from math import gcd
 from typing import cast
+from weakref import WeakKeyDictionary
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, IntegerType, i1
 
 from ..support.arguments import checked
+from ..support.diagnostics import UsageError
+from ..support.hints import isa
 from ..tir.analyzer import Analyzer, IntExpr, ceildiv, maximum, minimum
 from ..tir.analyzer import Const as Integer
 from ..tir.analyzer import Var as Variable
@@ -23,7 +26,7 @@ from ..tir.analyzer import const as integer
 from ..tir.analyzer import var as variable
 from ..tir.analyzer.build import floordiv, floormod, parts
 from ..tir.analyzer.nodes import FloorDiv, FloorMod, Max, Min, Op, Product
-from .expr import Binary, Const, Dim, Equality, Expr, ExprLike, Var, const
+from .expr import Binary, Const, Dim, Equality, Expr, ExprLike, Slot, Var, const
 from .factors import exact_quotient
 from .kinds import BinaryKind, index
 
@@ -129,8 +132,14 @@ class Compound(_Arithmetic, Binary):
     """What is made of symbols."""
 
 
+_SIZES: WeakKeyDictionary[Slot, Symbol] = WeakKeyDictionary()
+"""The symbol that a variable (`tir.Var`) is which stands in an extent."""
+
+
 def _as_extent(other: object) -> Dim | None:
     match other:
+        case Slot():
+            return _SIZES.get(other)
         case bool():
             return None
         case int() | _Arithmetic():
@@ -269,23 +278,31 @@ def as_dim(dim: object) -> Dim:
             return dim
         case Const(value) if isinstance(dim.type, IntegerType | IndexType) and value >= 0:
             return int(value)
-        case Expr() if _is_dim(dim):
-            return simplified(dim)
+        case Expr() if (found := _sized(dim)) is not None:
+            return simplified(found)
         case _:
             pass
     raise TypeError(f"te: an extent is an integer, or index arithmetic on te.var's, not {dim!r}")
 
 
-def _is_dim(expr: Expr) -> bool:
+def _sized(expr: Expr) -> Expr | None:
+    """Index arithmetic on symbols, with the symbols that its variables are for these; `None` where it is no such."""
     match expr:
         case Var():
-            return True
-        case Const():
-            return expr.type == index
-        case Binary(kind, lhs, rhs):
-            return kind in _VALUES and _is_dim(lhs) and _is_dim(rhs)
+            return expr
+        case Slot() if _is_of_integers(expr):
+            return _SIZES.setdefault(expr, Symbol(expr.name, named=True))
+        case Const(value) if _is_of_integers(expr):
+            return const(int(value), index)
+        case Binary(kind, lhs, rhs) if kind in _VALUES:
+            one, other = _sized(lhs), _sized(rhs)
+            return None if one is None or other is None else Binary(kind, one, other, index)
         case _:
-            return False
+            return None
+
+
+def _is_of_integers(expr: Expr) -> bool:
+    return isa(expr.type, IntegerType | IndexType) and expr.type != i1
 
 
 def dim_expr(dim: Dim) -> Expr:
@@ -321,6 +338,7 @@ def value_of(dim: Dim, sizes: Mapping[Var, int]) -> int:
 
     Raises:
         KeyError: a symbol has no size.
+        UsageError: it would be divided by what is not positive.
     """
     return max(0, _value(dim, sizes))
 
@@ -336,7 +354,10 @@ def _value(dim: Dim, sizes: Mapping[Var, int]) -> int:
         case Const(value):
             return int(value)
         case Binary(kind, lhs, rhs):
-            return _VALUES[kind](_value(lhs, sizes), _value(rhs, sizes))
+            one, other = _value(lhs, sizes), _value(rhs, sizes)
+            if other < 1 and kind in (BinaryKind.FLOORDIV, BinaryKind.FLOORMOD):
+                raise UsageError(f"te: {to_text(dim)} is no extent where {to_text(rhs)} is {other}")
+            return _VALUES[kind](one, other)
         case _:
             raise TypeError(f"te: {type(dim).__name__} is no extent")
 
@@ -380,7 +401,7 @@ def _form_of(dim: Expr) -> IntExpr:
             return integer(int(value))
         case Binary(kind, lhs, rhs) if kind in _BUILD:
             a, b = _form(lhs), _form(rhs)
-            if kind not in (BinaryKind.FLOORDIV, BinaryKind.FLOORMOD) or _is_positive(b):
+            if kind not in (BinaryKind.FLOORDIV, BinaryKind.FLOORMOD) or _divides(b):
                 return _normal(_BUILD[kind](a, b))
         case _:
             pass
@@ -410,6 +431,11 @@ def _is_positive(form: IntExpr) -> bool:
     return isinstance(form, Integer) and form.value > 0
 
 
+def _divides(form: IntExpr) -> bool:
+    """Whether extents are divided by it: a positive number, or what a person named, which is positive at each call."""
+    return _is_positive(form) or (bool(form.variables) and all(_is_named(each.key) for each in form.variables))
+
+
 @lru_cache(maxsize=1 << 14)
 def _normal(form: IntExpr) -> IntExpr:
     return Analyzer().simplify(form)
@@ -417,10 +443,10 @@ def _normal(form: IntExpr) -> IntExpr:
 
 def _divided(a: IntExpr, b: IntExpr) -> IntExpr:
     """A quotient by a positive number, or one that comes out even: `n * m * 4` by `n` is `m * 4`; or by both, one after
-    the other: `n * m` by `n * 2` is `m // 2`.
+    the other: `n * m` by `n * 2` is `m // 2`; or by what a person named.
 
     Raises:
-        TypeError: it is neither.
+        TypeError: it is none of these.
     """
     if _is_positive(b):
         return floordiv(a, b)
@@ -431,13 +457,18 @@ def _divided(a: IntExpr, b: IntExpr) -> IntExpr:
     constant, terms = parts(b)
     if (number := gcd(constant, *terms.values())) > 1 and (found := exact_quotient(a * number, b)) is not None:
         return floordiv(found, integer(number))
+    if _divides(b):
+        return floordiv(a, b)
     raise TypeError(
         f"te: whether {to_text(_written(b))} divides {to_text(_written(a))} is known only when the computation runs"
     )
 
 
 def _remainder(a: IntExpr, b: IntExpr) -> IntExpr:
-    return floormod(a, b) if _is_positive(b) else a - _divided(a, b) * b
+    if _is_positive(b):
+        return floormod(a, b)
+    found = _divided(a, b)
+    return floormod(a, b) if isinstance(found, FloorDiv) and found.args[1] is b else a - found * b
 
 
 def simplified(dim: Dim) -> Dim:
@@ -528,13 +559,16 @@ def as_signed(value: Dim | float) -> Dim | float:
 
 
 def ceil_divided(dim: Dim, divisor: Dim) -> Dim:
-    """How many steps of `divisor`, a positive number, it takes to come to `dim`.
+    """How many steps of `divisor`, a positive number or what a person named, it takes to come to `dim`.
 
     Raises:
-        TypeError: the divisor is known only when the computation runs.
+        TypeError: the divisor is neither.
     """
     if not isinstance(divisor, int):
-        raise TypeError(f"te: {to_text(divisor)} is no extent: extents are divided by positive numbers")
+        form = _form(divisor)
+        if not _divides(form):
+            raise TypeError(f"te: {to_text(divisor)} is no extent: extents are divided by positive numbers")
+        return _written(_normal(_divided(_form(dim) + form - 1, form)))
     return _written(_normal(ceildiv(_form(dim), divisor)))
 
 

@@ -14,15 +14,17 @@ from ...dialects.te.dim_order import always_at_most
 from ...dialects.te.dims import to_text
 from ...dialects.te.expr import BinaryKind as B
 from ...dialects.tir.affine import linear
-from ...dialects.tir.symbols import Extent, as_extent
+from ...dialects.tir.symbols import Extent, as_extent, product, quotient, remainder
 
 
 @dataclass(frozen=True)
 class Symbols:
     """The symbols of a computation, by the numbers that affine expressions have for them. An extent that is no affine
-    expression of symbols has a number of its own."""
+    expression of symbols has a number of its own, unless it is `products`: then symbols may be multiplied and divided
+    by symbols, which their callers see to be positive."""
 
     numbers: Mapping[te.Expr, int] | Mapping[te.Var, int]
+    products: bool = False
 
     def extent(self, dim: te.Dim) -> Extent:
         """An extent as `tir` has it.
@@ -73,6 +75,12 @@ class Symbols:
                         return a // b
                     case B.FLOORMOD if isinstance(b, AffineConstantExpr) and b.value > 0:
                         return a % b
+                    case B.MUL if self.products:
+                        return product(a, b)
+                    case B.FLOORDIV if self.products and not isinstance(b, AffineConstantExpr):
+                        return quotient(a, b)
+                    case B.FLOORMOD if self.products and not isinstance(b, AffineConstantExpr):
+                        return remainder(a, b)
                     case _:
                         pass
             case _:

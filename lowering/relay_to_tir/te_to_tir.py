@@ -23,6 +23,7 @@ from ...dialects.support.name_hints import name_hint
 from ...dialects.support.unique_names import UniqueNames
 from ...dialects.support.walking import within
 from ...dialects.tir.core import AllocBufferOp, BlockOp, CheckOp, PrimFuncOp, blocks_under
+from ...dialects.tir.symbols import assume, positive_divisors
 from .te_expressions import signless
 from .te_external import emit_external
 from .te_nests import Part, nest_of
@@ -44,6 +45,7 @@ def create_prim_func(
     nests: dict[object, Operation] | None = None,
     constants: Mapping[te.Tensor, DenseIntOrFPElementsAttr] | None = None,
     unit_loops: bool = False,
+    sizes: dict[te.Expr, BlockArgument] | None = None,
 ) -> PrimFuncOp:
     """The function `name(inputs..., outputs...)` that computes `outputs`. `locations` says where what a tensor is
     computed by comes from. `nests` takes the loops of each computation (`computation_of`) that is not a function's, and
@@ -56,6 +58,8 @@ def create_prim_func(
 
     The symbols of their extents are `index` arguments after these: first those that are given as `symbols`, then the
     others in order of first use. Among `symbols` may be extents that are no affine expressions (`opaque_extents`).
+    `sizes` takes the argument of each. With it symbols are multiplied, and divided by symbols, in extents: no graph
+    calls such a function.
     """
     results: list[te.Tensor] = []
     for output in outputs:
@@ -64,7 +68,7 @@ def create_prim_func(
     beside = _beside(tensors) if unit_loops else {}
     if beside:
         tensors = _side_by_side(tensors, beside)
-    function = _Function(name, inputs, results, tensors, symbols, unit_loops)
+    function = _Function(name, inputs, results, tensors, symbols, unit_loops, sizes is not None)
     groups: dict[object, list[te.Tensor]] = {}
     for tensor in tensors:
         groups.setdefault(computation_of(tensor), []).append(tensor)
@@ -90,6 +94,9 @@ def create_prim_func(
             nests[computation_of(tensor)] = nest
     if nests is not None:
         nests.update(function.steps.items())
+    if sizes is not None:
+        sizes.update(function.arguments)
+        assume(function.func, positive_divisors(function.func))
     return function.func
 
 
@@ -112,6 +119,7 @@ class _Function:
         tensors: Sequence[te.Tensor],
         symbols: Sequence[te.Expr],
         unit_loops: bool,
+        products: bool = False,
     ):
         self._unit_loops = unit_loops
         given = [*inputs, *results]
@@ -120,7 +128,7 @@ class _Function:
         self._block = block = self.func.region.block
         self.arguments = arguments = dict(zip(variables, block.args[len(given) :], strict=True))
         self._arguments = {each: argument for each, argument in arguments.items() if isinstance(each, te.Var)}
-        self._symbols = Symbols({variable: argument.index for variable, argument in arguments.items()})
+        self._symbols = Symbols({each: argument.index for each, argument in arguments.items()}, products)
         self._names = UniqueNames()
         for variable, argument in arguments.items():
             argument.name_hint = name_hint(variable.name) if isinstance(variable, te.Var) else "extent"

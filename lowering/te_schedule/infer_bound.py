@@ -69,11 +69,13 @@ def InferBound(sch: Schedule) -> dict[te.IterVar, Bound]:
 class _Bounds:
     schedule: Schedule
     domains: dict[te.IterVar, _Domain] = field(default_factory=dict[te.IterVar, _Domain])
-    analyzer: Analyzer = field(default_factory=Analyzer)
+    analyzer: Analyzer = field(init=False)
 
     def __post_init__(self) -> None:
         stages = [*self.schedule.in_order(), *self.schedule.steps.values()]
         self.order = [stage for stage in stages if stage.compute is not None and not stage.is_inlined]
+        symbols = te.variables(loop.dim for stage in self.order for loop in stage.all_iter_vars)
+        self.analyzer = Analyzer.of({form_of(each): (1, None) for each in symbols})  # where loops run
         self.states = {each for step in self.schedule.steps.values() for each in step.recipe.states}
 
     def infer(self, stage: Stage) -> None:
@@ -203,11 +205,11 @@ class _Bounds:
         match action:
             case Split(parent, outer, inner, factor, nparts):
                 extent = self.domains[parent].extent
-                size = factor or nparts or 1
-                if isinstance(extent, Integer) and 0 < extent.value < size:
-                    size = extent.value
-                rest = self.analyzer.simplify(ceildiv(extent, integer(size)))
-                sizes = (rest, integer(size)) if factor is not None else (integer(size), rest)
+                size = form_of(nparts or 1 if factor is None else factor)
+                if isinstance(extent, Integer) and isinstance(size, Integer) and 0 < extent.value < size.value:
+                    size = extent
+                rest = self.analyzer.simplify(ceildiv(extent, size))
+                sizes = (rest, size) if factor is not None else (size, rest)
                 self.domains[outer], self.domains[inner] = (_Domain(zero, each) for each in sizes)
             case Fuse(outer, inner, fused):
                 product = self.domains[outer].extent * self.domains[inner].extent

@@ -17,7 +17,7 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.dialects.builtin import IntegerType as _IntegerType
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Attribute, BlockArgument, Operation
 from xdsl.utils.exceptions import VerifyException
 
 from ...dialects import te
@@ -26,11 +26,13 @@ from ...dialects.support.diagnostics import UsageError
 from ...dialects.support.hints import is_sequence, isa
 from ...dialects.support.name_hints import name_hint
 from ...dialects.support.python_values import attribute_of
+from ...dialects.te.dims import as_dim
 from ...dialects.te.tensor import TensorOp, check_reads
 from ...dialects.tir.annotation_keys import LAYOUT_FREE_BUFFERS, verify_annotations
 from ...dialects.tir.argument_order import ARGUMENTS
 from ...dialects.tir.core import BlockOp, PrimFuncOp, blocks_under
 from ...dialects.tir.nodes import tree as tree  # functions are trees of nodes, too
+from ...dialects.tir.nodes.parameters import keep_sizes
 from ..relay_to_tir.te_to_tir import computation_of
 from ..relay_to_tir.te_to_tir import create_prim_func as from_inputs_and_outputs
 
@@ -43,11 +45,13 @@ Argument: TypeAlias = te.Tensor | te.Var
 
 @checked
 def create_prim_func(
-    ops: Sequence[te.Tensor | TensorOp | te.Var], index_dtype_override: str | None = None, name: str = "main"
+    ops: Sequence[te.Tensor | TensorOp | te.Var | te.Slot],
+    index_dtype_override: str | None = None,
+    name: str = "main",
 ) -> PrimFuncOp:
     """The function that computes the tensors among `ops` that are no placeholders, from those that are. Its arguments
     are called as the tensors are: placeholders first, symbols last, whatever the order of `ops` (callers keep to
-    theirs).
+    theirs). A symbol is a `te.var`, or a `tir.Var` that extents speak of.
 
     Each axis of a tensor is a loop, also one of one value, as in TVM. What `attrs` of a computation say is said of its
     block, a tensor by its name. Placeholders whose layout is free (`layout_free_placeholders`) are the function's
@@ -62,6 +66,7 @@ def create_prim_func(
     if index_dtype_override not in (None, "int32", "int64"):
         raise UsageError(f"indices are int32 or int64, and not {index_dtype_override}")
     arguments = [each.tensor if isinstance(each, TensorOp) else each for each in ops]
+    arguments = with_symbols(arguments)
     function, blocks = function_of(name, arguments, unit_loops=True)
     tensors = [each for each in arguments if isinstance(each, te.Tensor)]
     _say_attrs(function, blocks, sorted(tensors, key=lambda each: each.producer is not None))
@@ -114,14 +119,19 @@ def function_of(
     inputs = [tensor for tensor in tensors if tensor.producer is None]
     outputs = [tensor for tensor in tensors if tensor.producer is not None]
     nests: dict[object, Operation] = {}
-    function = from_inputs_and_outputs(name, inputs, outputs, symbols=symbols, nests=nests, unit_loops=unit_loops)
+    sizes: dict[te.Expr, BlockArgument] = {}
+    function = from_inputs_and_outputs(
+        name, inputs, outputs, symbols=symbols, nests=nests, unit_loops=unit_loops, sizes=sizes
+    )
     taken: dict[str, int] = {}
     for argument, tensor in zip(function.region.block.args, [*inputs, *outputs], strict=False):
         count = taken[tensor.name] = taken.get(tensor.name, -1) + 1
         argument.name_hint = name_hint(tensor.name) + (f"_{count}" if count else "")
+    keep_sizes(function, {argument.index: symbol for symbol, argument in sizes.items()})
     order: list[Argument] = [*inputs, *outputs, *symbols]
     places = {argument: place for place, argument in enumerate(order)}
-    if order != list(arguments) or any(_is_unsigned(tensor) for tensor in tensors):
+    is_partial = 0 < len(symbols) < len(sizes)  # callers give those, and no others
+    if order != list(arguments) or is_partial or any(_is_unsigned(tensor) for tensor in tensors):
         function.attributes[ARGUMENTS] = ArrayAttr(
             DictionaryAttr(
                 {
@@ -136,6 +146,23 @@ def function_of(
     computed = [t for t in te.topological_order(outputs) if t.producer is not None]
     steps = {key: block for key, block in blocks.items() if isinstance(key, te.Tensor)}
     return function, steps | {tensor: blocks[key] for tensor in computed if (key := computation_of(tensor)) in blocks}
+
+
+def with_symbols(arguments: Sequence[Argument | te.Slot]) -> list[Argument]:
+    """`arguments` with the symbols that variables (`tir.Var`) are for these.
+
+    Raises:
+        UsageError: one is of no integers.
+    """
+    found: list[Argument] = []
+    for argument in arguments:
+        if isinstance(argument, te.Slot):
+            symbol = as_dim(argument) if isa(argument.type, _IntegerType | IndexType) else None
+            if not isinstance(symbol, te.Var):
+                raise UsageError(f"the variable '{argument.name}' is of no integers, and no extent")
+            argument = symbol
+        found.append(argument)
+    return found
 
 
 def check_arguments(arguments: Sequence[Argument]) -> None:

@@ -18,7 +18,7 @@ class Split:
     parent: te.IterVar
     outer: te.IterVar
     inner: te.IterVar
-    factor: int | None
+    factor: te.Dim | None
     nparts: int | None
 
 
@@ -97,23 +97,21 @@ def taken_by(action: Split | Fuse | Singleton) -> tuple[te.IterVar, ...]:
             return ()
 
 
-def rounded_up(dim: te.Dim, size: int) -> te.Dim:
-    """How many parts of `size` an extent has."""
-    return -(-dim // size) if isinstance(dim, int) else (dim + (size - 1)) // size
-
-
-def split_size(factor: int | te.Const | None, nparts: int | te.Const | None) -> int:
-    """The one number that a split is given.
+def split_size(
+    factor: int | te.Const | te.Var | None, nparts: int | te.Const | None
+) -> tuple[te.Dim | None, int | None]:
+    """The one number that a split is given: a factor that a symbol may be, or a number of parts.
 
     Raises:
         ScheduleError: there are two, or none, or it is no positive integer.
     """
-    given = [number for number in (factor, nparts) if number is not None]
-    if len(given) != 1:
+    if (factor is None) == (nparts is None):
         raise ScheduleError("te: split takes either a factor, of the inner loop, or nparts, of the outer one")
-    (size,) = given
+    if isinstance(factor, te.Var):
+        return factor, None
+    size = factor if nparts is None else nparts
     if isinstance(size, te.Const):
         size = size.value
     if not isinstance(size, int) or isinstance(size, bool) or size < 1:
         raise ScheduleError(f"te: a loop is split by a positive integer, not by {size!r}")
-    return size
+    return (None, size) if factor is None else (size, None)

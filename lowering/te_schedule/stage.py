@@ -15,6 +15,7 @@ from xdsl.ir import Attribute
 
 from ...dialects import te
 from ...dialects.support.arguments import checked_methods
+from ...dialects.te.dims import ceil_divided
 from ...dialects.te.forms import ThreadAxis
 from ...dialects.te.tensor_intrin import TensorIntrin
 from ...dialects.tir.nodes.expressions import StringImm
@@ -32,7 +33,6 @@ from .relations import (
     Singleton,
     Split,
     made_by,
-    rounded_up,
     split_size,
     taken_by,
 )
@@ -290,22 +290,23 @@ class Stage:
     # loops
 
     def split(
-        self, parent: te.IterVar, factor: int | te.Const | None = None, nparts: int | te.Const | None = None
+        self, parent: te.IterVar, factor: int | te.Const | te.Var | None = None, nparts: int | te.Const | None = None
     ) -> tuple[te.IterVar, te.IterVar]:
-        """An outer and an inner loop in place of `parent`: the inner of `factor` iterations, or the outer of `nparts`.
+        """An outer and an inner loop in place of `parent`: the inner of `factor` iterations, which may be a symbol that
+        is positive at each call (`te.var`), or the outer of `nparts`.
 
         Raises:
             ScheduleError: the loop is none of the stage's, or not just one of the numbers is given, or it is none.
         """
         self.check_leaf(parent)
-        size = split_size(factor, nparts)
-        rest = rounded_up(parent.dim, size)
-        sizes = (rest, size) if factor is not None else (size, rest)
+        inside, outside = split_size(factor, nparts)
+        rest = ceil_divided(parent.dim, outside or 1 if inside is None else inside)
+        sizes = (rest, inside) if inside is not None else (outside or 1, rest)
         outer, inner = (
             te.IterVar(f"{parent.name}.{word}", extent, parent.reduce)
             for word, extent in zip(("outer", "inner"), sizes, strict=True)
         )
-        action = Split(parent, outer, inner, size if factor is not None else None, size if nparts is not None else None)
+        action = Split(parent, outer, inner, inside, outside)
         self.actions.append(action)
         self._replace([parent], [outer, inner])
         return outer, inner

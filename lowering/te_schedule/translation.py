@@ -28,7 +28,7 @@ from ...transforms.infra.remarks import missed
 from ...transforms.tir.schedule.errors import ScheduleError
 from ...transforms.tir.scheduling.schedule import BlockRV, LoopRV
 from ...transforms.tir.scheduling.schedule import Schedule as TirSchedule
-from .prim_func import Argument, check_arguments, function_of
+from .prim_func import Argument, check_arguments, function_of, with_symbols
 from .relations import Fuse, Kind, Reorder, Singleton, Split
 from .schedule import Schedule
 from .stage import Stage
@@ -41,14 +41,14 @@ PRIVATE_BYTES = 256 << 10
 """What a stage in a loop of another may take on a thread's stack; a larger one is in the memory that all share."""
 
 
-def translate(schedule: Schedule, arguments: Sequence[Argument], name: str = "main") -> TirSchedule:
+def translate(schedule: Schedule, given: Sequence[Argument | te.Slot], name: str = "main") -> TirSchedule:
     """The schedule, applied: its `mod` holds the function `name`, its `trace` says what was done.
 
     Raises:
         UsageError: the arguments are not the tensors that the computation is from and to, and symbols.
         ScheduleError: a primitive does not apply; the message says where and why.
     """
-    check_arguments(arguments)
+    check_arguments(arguments := with_symbols(given))
     arguments = [schedule.current(each) if isinstance(each, te.Tensor) else each for each in arguments]
     for stage in schedule.stages:
         if stage.axis_separators and (stage.is_output or stage.compute is None):
@@ -58,8 +58,8 @@ def translate(schedule: Schedule, arguments: Sequence[Argument], name: str = "ma
         if tensor not in set(arguments):
             raise ScheduleError(f"te: '{tensor.name}' is an output of the schedule, and no argument")
     final = _final_tensors(schedule)
-    given = [final.get(each, each) if isinstance(each, te.Tensor) else each for each in arguments]
-    function, blocks = function_of(name, given)
+    arguments = [final.get(each, each) if isinstance(each, te.Tensor) else each for each in arguments]
+    function, blocks = function_of(name, arguments)
     return _Translation(schedule, final, function, blocks).run()
 
 
@@ -109,6 +109,7 @@ class _Translation:
         for step in self.steps:
             self.blocks[step] = self.sch.get_block(names[step.tensor])
         self.loops: dict[Stage, dict[te.IterVar, LoopRV | None]] = {}
+        self.sizes = set(function.params)
 
     def run(self) -> TirSchedule:
         stages = [stage for stage in self.schedule.in_order() if stage in self.blocks]
@@ -155,6 +156,11 @@ class _Translation:
             match action:
                 case Split(parent, outer, inner, factor, nparts):
                     loop = loops.pop(parent)
+                    if isinstance(factor, te.Var) and factor not in self.sizes:
+                        what = (
+                            f"te: the loop {parent.name} is split by '{factor.name}', which is no size of the function"
+                        )
+                        raise ScheduleError(what, hint="give it among the arguments")
                     both = [None, None] if loop is None else self.sch.split(loop, [nparts, factor])
                     loops[outer], loops[inner] = both
                 case Fuse(outer, inner, fused):

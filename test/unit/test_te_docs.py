@@ -18,7 +18,7 @@ from weft.lowering.te_schedule.stage import Stage
 PAGE = Path(__file__).parents[2] / "docs" / "te.md"
 
 PRIMITIVES = {
-    "split": "by a factor or a number of parts; predicates where they do not divide",
+    "split": "by a factor, which may be a size, or a number of parts; predicates where they do not divide",
     "fuse": "of loops that follow one another",
     "tile": "",
     "reorder": "",

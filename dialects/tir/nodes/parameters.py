@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import TypeAlias
 
 from xdsl.dialects.builtin import MemRefType
@@ -12,7 +13,7 @@ from ...te.dims import var as extent_var
 from ...te.expr import Expr
 from ..axis_separators import ARGUMENT_SEPARATORS, axis_separators_of
 from ..buffers import memref_of, shape_of
-from ..parameter_nodes import kept_nodes
+from ..parameter_nodes import keep_nodes, kept_nodes
 from ..symbols import as_affine
 from .affine_expressions import dim
 from .buffers import Buffer, pointer_to
@@ -47,11 +48,16 @@ def signature_of(func: Operation) -> object:
     )
 
 
-def _parameters(func: Operation) -> Parameters:
+def keep_sizes(func: Operation, sizes: Mapping[int, Expr]) -> None:
+    """Let the index arguments of a function that is new, by number, be these nodes."""
+    keep_nodes(func, signature_of(func), _parameters(func, sizes))
+
+
+def _parameters(func: Operation, given: Mapping[int, Expr] = MappingProxyType({})) -> Parameters:
     arguments = func.regions[0].block.args
     names = names_of(func)
     sizes: dict[int, Expr] = {
-        argument.index: extent_var(name)
+        argument.index: given[argument.index] if argument.index in given else extent_var(name)
         for argument, name in zip(arguments, names, strict=True)
         if not isinstance(argument.type, MemRefType)
     }
