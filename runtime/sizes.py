@@ -25,6 +25,8 @@ from .tensors import InputError, Output
 if TYPE_CHECKING:
     from ..lowering.abi import NDArray
 
+_LARGEST = (1 << 63) - 1
+"""Of words."""
 TOO_MUCH = 1 << 47
 """Bytes that no machine has."""
 
@@ -44,7 +46,8 @@ class Layout:
             NotEnoughMemory: something is larger than any memory.
         """
         self.symbols = symbols = tuple([most for _, most in ranges])
-        self.words = Struct(f"={len(symbols)}q").pack(*symbols)
+        # No extent is as large as what a word does not hold, which is told otherwise: what is made of -2^63, negated.
+        self.words = Struct(f"={len(symbols)}q").pack(*[min(symbol, _LARGEST) for symbol in symbols])
         gives: list[Output] = []
         for spec in graph.outputs:
             shape, dtype = _greatest_shape(spec, ranges), "int64" if spec.is_found else spec.dtype

@@ -22,7 +22,7 @@ from ..te.assume import Assumptions, assuming
 from ..te.contents import MAX_ELEMENTS, Number, contents
 from ..te.dim_equations import never_equal, solved
 from ..te.dim_order import always_at_most
-from ..te.dims import coefficient, data_var, substituted, to_text
+from ..te.dims import coefficient, data_var, is_told, substituted, terms_of, to_text
 from .base import DYNAMIC, RelayOp, Tensor, flatten_types
 from .computing import compute_results
 from .core import CallOp, ConstantOp, FuncOp, PrimitiveOp, TupleGetOp, TupleOp
@@ -222,11 +222,16 @@ class Extents:
         bound = None if most.contents is None or len(most.contents) != 1 else most.contents[0]
         if bound is None or isinstance(bound, float):
             raise Diagnostic.at(op, "is an extent that data decides, of which no bound is known", hint=give_shapes())
-        self.decided[symbol := data_var(f"data_{len(self.decided)}")] = bound
+        self._take_as_extent(bound)
+        self.decided[symbol := data_var(f"data_{len(self.decided)}")] = self.resolved(bound)
         return Known(count.dims, (symbol,))
 
     def note(self, op: Operation, results: Sequence[Known]) -> None:
-        """Say what is known of all results of an operation."""
+        """Say what is known of all results of an operation. What numbers that are told make an extent of is asked not
+        to be below 0."""
+        for known in results:
+            for dim in known.dims:
+                self._take_as_extent(dim)
         remaining = iter(results)
         for result in op.results:
             self.known[result] = [next(remaining) for _ in flatten_types([result.type])]
@@ -261,11 +266,32 @@ class Extents:
             symbol, value = found
             if isinstance(value, te.Var) and self.depth(symbol) < self.depth(value):
                 symbol, value = value, symbol
-            self.values = {key: substituted(dim, {symbol: value}) for key, dim in self.values.items()}
-            self.values[symbol] = value
+            self._replace(symbol, value)
         for a, b in asked.at_most:
-            if (pair := self.asked_of_inputs(op, a, b)) is not None and pair not in self.at_most:
-                self.at_most.append(pair)
+            if (pair := self.asked_of_inputs(op, a, b)) is not None:
+                self._ask_at_most(*pair)
+
+    def _replace(self, symbol: te.Var, value: te.Dim) -> None:
+        """Put something in the place of a symbol."""
+        self.values = {key: substituted(dim, {symbol: value}) for key, dim in self.values.items()}
+        self.values[symbol] = value
+
+    def _take_as_extent(self, dim: te.Dim) -> None:
+        """Ask that what is made of numbers that are told is not below 0."""
+        if isinstance(dim, te.Expr) and any(map(is_told, te.variables([dim := self.resolved(dim)]))):
+            if not always_at_most(0, dim):
+                self._ask_at_most(0, dim)
+
+    def _ask_at_most(self, a: te.Dim, b: te.Dim) -> None:
+        """Note that `a` must not be above `b`. A number that is told, of which it follows that it is not below 0, is an
+        extent like any other from there on."""
+        if (a, b) not in self.at_most:
+            self.at_most.append((a, b))
+        terms, constant = terms_of(self.resolved(b) - self.resolved(a))
+        rising = [term for term, factor in terms if factor > 0]
+        if len(rising) == 1 and isinstance(told := rising[0], te.Var) and is_told(told) and constant <= 0:
+            if all(always_at_most(0, term) for term, _ in terms if term is not told):
+                self._replace(told, te.var(told.name))
 
     def asked_of_inputs(self, op: Operation, a: te.Dim, b: te.Dim) -> tuple[te.Dim, te.Dim] | None:
         """What is asked of inputs so that `a` is not above `b` whatever data decides; nothing where that is sure.
@@ -288,7 +314,11 @@ class Extents:
             rest = rest - symbol * factor + worst * factor
         if isinstance(rest, int) and rest < 0:
             raise unknown  # no inputs make it sure
-        return None if always_at_most(0, rest) else (0, rest)
+        if always_at_most(0, rest):
+            return None
+        if isinstance(rest, te.Expr) and any(map(is_told, te.variables([rest]))):
+            raise unknown  # what is told may depend on the same data: it is compared when both are known
+        return 0, rest
 
     def depends_on_data(self, dim: te.Dim) -> bool:
         """Whether data decides, when the graph runs, what an extent is."""

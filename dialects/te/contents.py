@@ -16,8 +16,8 @@ from xdsl.dialects.builtin import AnyFloat, IntegerType
 from xdsl.ir import Attribute
 
 from .assume import at_most
-from .dim_order import extreme, is_told_order, sign_always, surely_at_most
-from .dims import Compound, Dim, Symbol, as_signed, quotient
+from .dim_order import extreme, sign_always, surely_at_most
+from .dims import Compound, Dim, Symbol, as_signed, is_told, quotient, variables
 from .expr import (
     Binary,
     BinaryKind,
@@ -185,8 +185,11 @@ def _binary(kind: BinaryKind, a: Number, b: Number) -> Number:
 
 
 def _is_asked_above(a: Number, b: Number) -> bool:
-    """Whether `b` is below zero, as the -1 of shapes, and `a` is not, or is asked not to be."""
-    return isinstance(a, Expr) and isinstance(b, int) and b < 0 and at_most(0, a)
+    """Whether `b` is below zero, as the -1 of shapes, and `a` is not, or is asked not to be. A number that somebody
+    tells may be the -1."""
+    if not isinstance(a, Expr) or not isinstance(b, int) or b >= 0:
+        return False
+    return not any(map(is_told, variables([a]))) and at_most(0, a)
 
 
 def _whole(value: Number) -> Number:
@@ -218,7 +221,7 @@ def _arithmetic(kind: BinaryKind, a: Dim | float, b: Dim | float) -> Number:
         case B.MIN | B.MAX:
             if isinstance(a, float) or isinstance(b, float):
                 return (min if kind == B.MIN else max)(a, b)
-            return None if is_told_order(a, b) else extreme(kind, a, b)
+            return extreme(kind, a, b)
         case B.POW if isinstance(a, int | float) and isinstance(b, int | float) and abs(b) <= MAX_POWER:
             power = a**b
             return power if isinstance(power, int | float) else None
@@ -256,5 +259,7 @@ def _unary(kind: UnaryKind, value: Number) -> Number:
             return math.sqrt(value)
         case U.ABS, int() | float():
             return abs(value)
+        case U.ABS, Symbol() | Compound():
+            return extreme(B.MAX, value, value * -1)
         case _:
             return None

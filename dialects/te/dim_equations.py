@@ -76,7 +76,7 @@ def without_common_factors(a: Dim, b: Dim) -> tuple[Dim, Dim]:
     `m * 8` are `n` and `2`."""
     forms = form_of(a), form_of(b)
     for factor in [] if same(a, 0) or same(b, 0) else common_factors(forms):
-        if isinstance(factor, Variable) and least_of(factor.key) > 0:
+        if isinstance(factor, Variable) and (least_of(factor.key) or 0) > 0:
             a, b = quotient(a, written(factor)), quotient(b, written(factor))
     number = gcd(*(number for form in forms for number in (parts(form)[0], *parts(form)[1].values())))
     return (quotient(a, number), quotient(b, number)) if number > 1 else (a, b)

@@ -1,13 +1,13 @@
 """The order of extents: what is surely above what, whatever the symbols are.
 
 Symbols are at least 1, or the least that they say: data may decide that one is 0, and what has to hold then, too, is
-asked of `always_at_most` and `sign_always`.
+asked of `always_at_most` and `sign_always`. Numbers that somebody tells are any integers.
 """
 
 from __future__ import annotations
 
 from ..tir.analyzer import Analyzer
-from .dims import Compound, Symbol, bounds, dim_expr, form_of, simplified, terms_of
+from .dims import Compound, bounds, dim_expr, form_of, is_told, simplified, terms_of
 from .expr import Dim
 from .kinds import BinaryKind, index
 
@@ -33,20 +33,9 @@ def surely_at_most(a: Dim, b: Dim) -> bool:
 def always_at_most(a: Dim, b: Dim) -> bool:
     """Whether `a` is surely not above `b` whatever the symbols are, also where one is 0."""
     form = form_of(b) - form_of(a)
-    low, _ = Analyzer.of({symbol: (0, None) for symbol in form.variables}).const_int_bound(form)
+    least = {symbol: None if is_told(symbol.key) else 0 for symbol in form.variables}
+    low, _ = Analyzer.of({symbol: (each, None) for symbol, each in least.items()}).const_int_bound(form)
     return low is not None and low >= 0
-
-
-def is_told_order(a: Dim, b: Dim) -> bool:
-    """Whether one of the two is not above the other, but only as long as no number that is told is below 0."""
-    form = form_of(b) - form_of(a)
-    if not any(isinstance(symbol.key, Symbol) and symbol.key.told for symbol in form.variables):
-        return False
-    least = {symbol: None if isinstance(symbol.key, Symbol) and symbol.key.told else 0 for symbol in form.variables}
-    low, high = Analyzer.of({symbol: (each, None) for symbol, each in least.items()}).const_int_bound(form)
-    if (low is not None and low >= 0) or (high is not None and high <= 0):
-        return False
-    return always_at_most(a, b) or always_at_most(b, a)
 
 
 def sign_always(dim: Dim) -> int | None:

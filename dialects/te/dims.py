@@ -124,7 +124,8 @@ class Symbol(_Arithmetic, Var):
     named: bool = False
     size: bool = False
     told: bool = False
-    """Whether it is a number that somebody tells: one below 0 is no extent, but others may be made of it."""
+    """Whether it is a number that somebody tells: it may be below 0, and others are made of it as of any integer. Only
+    what an extent is made of it is asked not to be below 0."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -212,9 +213,14 @@ def bounds(form: IntExpr) -> tuple[int | None, int | None]:
     return Analyzer.of({symbol: (least_of(symbol.key), None) for symbol in form.variables}).const_int_bound(form)
 
 
-def least_of(symbol: object) -> int:
-    """The least that a symbol is, where nothing else is known."""
-    return symbol.least if isinstance(symbol, Symbol) else 1
+def least_of(symbol: object) -> int | None:
+    """The least that a symbol is, where nothing else is known; `None` of a number that somebody tells."""
+    return (None if symbol.told else symbol.least) if isinstance(symbol, Symbol) else 1
+
+
+def is_told(symbol: object) -> bool:
+    """Whether a symbol is a number that somebody tells, which may be below 0."""
+    return isinstance(symbol, Symbol) and symbol.told
 
 
 @checked

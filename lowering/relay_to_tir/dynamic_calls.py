@@ -184,7 +184,6 @@ class DynamicCalls:
         if graph.sym_name.data in self.turns and (held or sources):
             raise Diagnostic.at(graph, "is a turn whose extents what it is given decides", hint=give_shapes())
         asked = [(extents.resolved(a), extents.resolved(b)) for a, b in extents.at_most]
-        asked += [(0, dim) for _, _, dim in held]
         asked += [pair for a, b in fixed for pair in ((a, b), (b, a))]
         graph.attributes[SYMBOLS] = ArrayAttr([StringAttr(symbol.name) for symbol in symbols.numbers])
         graph.attributes[SHAPES] = symbols.shapes(arguments)
@@ -254,8 +253,6 @@ class DynamicCalls:
         for op in reversed(list(graph.body.block.ops)):
             match op:
                 case CallOp() if (function := self.functions.get(op.callee.root_reference.data)) is not None:
-                    if any(isinstance(each, RelayOp) and each.SAYS_EXTENT for each in function.body.block.ops):
-                        continue  # which takes any number, and makes it one that may be an extent
                     told = set(told_inputs(function))
                     number = 0
                     asked = any(result in found for result in op.results)

@@ -16,8 +16,8 @@ from ...dialects import te
 from ...dialects.relay.extents import Dims, Known
 from ...dialects.support.diagnostics import Diagnostic
 from ...dialects.te.assume import Assumptions
-from ...dialects.te.dim_order import always_at_most, upper_ends
-from ...dialects.te.dims import simplified, terms_of, to_text
+from ...dialects.te.dim_order import always_at_most, extreme, upper_ends
+from ...dialects.te.dims import is_told, simplified, terms_of, to_text
 from ...dialects.tir.core import PrimFuncOp
 from ...dialects.tir.symbols import ASSUMED, FOLLOWING, affine_map, as_affine
 from ..sizes import Size, to_json
@@ -63,7 +63,16 @@ class GraphSymbols:
             extent = extent + one * factor
         return extent
 
+    def _of_either_sign(self, number: te.Expr) -> te.Dim:
+        """A number, which may be below 0, as a sum of symbols, none of which is."""
+        if (found := self._of_terms(number)) is not None:
+            return found
+        above, below = (extreme(te.BinaryKind.MAX, number * sign, 0) for sign in (1, -1))
+        return self.extent(above) - self.extent(below)
+
     def _is_affine(self, dim: te.Dim) -> bool:
+        if isinstance(dim, te.Expr) and any(map(is_told, te.variables([dim]))):
+            return False  # which may be below 0
         return isinstance(dim, int) or dim in self.numbers or Symbols(self.numbers).is_affine(dim)
 
     def _term(self, dim: te.Dim) -> te.Dim | None:
@@ -93,7 +102,7 @@ class GraphSymbols:
         """What is known of a tensor, in extents that kernels have."""
         held = known.contents
         if held is not None:
-            held = tuple(self._of_terms(number) if isinstance(number, te.Expr) else number for number in held)
+            held = tuple(self._of_either_sign(number) if isinstance(number, te.Expr) else number for number in held)
         return Known(tuple(map(self.extent, known.dims)), held)
 
     def whole(self, inputs: Sequence[Known]) -> list[Known]:

@@ -238,3 +238,39 @@ def test_sizes_are_computed_of_what_data_has_decided_with_numbers_below_zero(wha
         inputs = [(np.arange(rows_of_x) < found).astype(np.float32), np.zeros(rows_of_z, np.float32)]
         for array, wanted in zip(exe(*inputs), evaluate_function(graph, inputs), strict=True):
             np.testing.assert_array_equal(array, wanted)
+
+
+def test_a_number_and_its_bound_may_be_inputs() -> None:
+    """As where a program is cut between what finds a number and what takes so many rows: then both are told."""
+    from weft.dialects.relay.ops.dynamic import DataExtentOp
+
+    x, y = (relay.var(name, shape=(relay.Any(),)) for name in "xy")
+    count, most = (relay.var(name, shape=(1,), dtype="int64") for name in ("count", "most"))
+    extent = type(x)(DataExtentOp(count.value, most.value).result)
+    zero, one = relay.const([0], "int64"), relay.const([1], "int64")
+    added = relay.add(relay.dyn.strided_slice(x, zero, extent, one), y)
+    exe: Any = weft.compile(relay.Function([count, most, x, y], added), threads=1, opt_level=0)
+    data = np.arange(8, dtype=np.float32)
+    for wanted, bound in ((3, 8), (9, 5), (-4, 6), (0, 0), (2**62, 4), (-(2**63), 4)):
+        taken = max(0, min(wanted, bound))
+        result = exe(np.array([wanted]), np.array([bound]), data, np.ones(taken, np.float32))
+        np.testing.assert_array_equal(result, data[:taken] + 1)
+    with pytest.raises(Diagnostic):
+        exe(np.array([3]), np.array([8]), data, np.ones(4, np.float32))
+
+
+def test_what_data_decides_and_what_is_told_are_not_compared_before_both_are_known() -> None:
+    """A mask that data cuts out, and zeros around it, are as long as an image: the zeros alone may be shorter."""
+    from weft.dialects import te
+    from weft.dialects.relay.extents import Extents
+    from weft.dialects.te.dim_order import extreme
+    from weft.dialects.te.dims import data_var, told_var
+
+    length, cut, begin = te.var("length"), data_var("cut"), told_var("begin")
+    extents = Extents(decided={cut: length})
+    op: Any = relay.exp(open_rows("x")).value.owner
+    zeros = extreme(te.BinaryKind.MAX, begin, 0)
+    with pytest.raises(Diagnostic, match="which data decides"):
+        extents.asked_of_inputs(op, length, cut + zeros)
+    assert extents.asked_of_inputs(op, zeros, cut + zeros) is None
+    assert extents.asked_of_inputs(op, 4, cut + length) is not None

@@ -201,3 +201,90 @@ def test_sizes_that_floats_say_are_rounded_step_by_step() -> None:
     weights["less"] = np.float32(-(2.0**-18))
     with PassContext(opt_level=3):
         check(nodes, {"x": ["n"]}, [{"x": np.zeros(n)} for n in (7, 25, 47, 50, 55, 61)], weights)
+
+
+NUMBERS = {"two": np.array(2), "one": np.array(1), "zero": np.array(0)}
+
+
+@pytest.mark.parametrize(
+    "nodes",
+    [
+        [("Max", ["told", "two"], "m")],
+        [("Min", ["told", "two"], "m")],
+        [("Div", ["told", "two"], "m")],
+        [("Mod", ["told", "two"], "m")],
+        [("Abs", ["told"], "m")],
+        [("Neg", ["told"], "m")],
+        [("Less", ["told", "zero"], "is"), ("Where", ["is", "two", "told"], "m")],
+        [("Sub", ["told", "two"], "less"), ("Mul", ["less", "two"], "m")],
+    ],
+    ids=lambda nodes: nodes[-1][0].lower(),
+)
+def test_a_number_below_zero_is_computed_with_as_any_other(nodes: list[tuple[str, list[str], str]]):
+    """It is an extent where it has become one: what has none, as numbers up to -2, is empty."""
+    made = [helper.make_node(op, given, [name]) for op, given, name in nodes]
+    made.append(helper.make_node("Range", ["zero", "m", "one"], ["y"]))
+    check(made, {"told": []}, [{"told": told} for told in (-5, -1, 0, 1, 2, 7)], NUMBERS)
+
+
+def test_a_size_may_not_be_below_zero_but_what_it_is_made_of_may():
+    nodes = [
+        helper.make_node("Add", ["told", "some"], ["more"]),
+        helper.make_node("Concat", ["more", "some"], ["shape"], axis=0),
+        helper.make_node("ConstantOfShape", ["shape"], ["zeros"]),
+        helper.make_node("Add", ["zeros", "x"], ["y"]),
+    ]
+    calls = [{"told": [told], "x": [1, 2]} for told in (-2, -1, 0, 4, -3)]
+    check(nodes, {"told": [1], "x": [2]}, calls, {"some": np.array([2])})
+
+
+def test_a_part_of_an_image_around_which_zeros_are_put_lies_where_data_says():
+    """As `torchvision` pastes masks into images: a box may begin before the image, and end behind it."""
+    nodes = [helper.make_node("Cast", ["x"], ["box"], to=onnx.TensorProto.INT64)]
+    for name, at in (("begin", "zero_"), ("end", "one_")):
+        nodes.append(helper.make_node("Gather", ["box", at], [name], axis=0))
+    nodes += [
+        helper.make_node("Sub", ["end", "begin"], ["long"]),
+        helper.make_node("Max", ["long", "one_"], ["size"]),
+        helper.make_node("Concat", ["ones", "size"], ["sizes"], axis=0),
+        helper.make_node("Resize", ["m", "", "", "sizes"], ["resized"], mode="linear"),
+        helper.make_node("Squeeze", ["resized", "axes"], ["mask"]),
+        helper.make_node("Shape", ["z"], ["whole"]),
+        helper.make_node("Max", ["begin", "zero_"], ["first"]),
+        helper.make_node("Min", ["end", "whole"], ["last"]),
+        helper.make_node("Sub", ["first", "begin"], ["cut_from"]),
+        helper.make_node("Sub", ["last", "begin"], ["cut_to"]),
+        helper.make_node("Slice", ["mask", "cut_from", "cut_to", "zero_"], ["cut"]),
+        helper.make_node("ConstantOfShape", ["first"], ["before"]),
+        helper.make_node("Sub", ["whole", "last"], ["left"]),
+        helper.make_node("ConstantOfShape", ["left"], ["behind"]),
+        helper.make_node("Concat", ["before", "cut", "behind"], ["pasted"], axis=0),
+        helper.make_node("Add", ["pasted", "z"], ["y"]),
+    ]
+    boxes = ([2, 8], [-3, 5], [10, 15], [-4, 18], [0, 0])
+    calls = [{"x": box, "z": np.zeros(12), "m": X[:1, :1]} for box in boxes]
+    numbers = {"zero_": np.array([0]), "one_": np.array([1]), "ones": np.array([1, 1]), "axes": np.array([0, 1])}
+    check(nodes, {"x": [2], "z": ["n"], "m": [1, 1, 4]}, calls, numbers)
+
+
+def test_what_data_cuts_out_and_zeros_around_it_are_compared_with_an_image_when_all_are_known():
+    """That the parts have as many elements as `z` does not follow from the zeros alone."""
+    nodes = [
+        helper.make_node("Cast", ["x"], ["box"], to=onnx.TensorProto.INT64),
+        helper.make_node("Gather", ["box", "zero"], ["begin_"], axis=0),
+        helper.make_node("Unsqueeze", ["begin_", "axis"], ["begin"]),
+        helper.make_node("Shape", ["z"], ["whole"]),
+        helper.make_node("NonZero", ["m"], ["places"]),
+        helper.make_node("Gather", ["places", "zero"], ["cut_"], axis=0),
+        helper.make_node("Cast", ["cut_"], ["cut"], to=onnx.TensorProto.FLOAT),
+        helper.make_node("Max", ["begin", "axis"], ["first"]),
+        helper.make_node("ConstantOfShape", ["first"], ["before"]),
+        helper.make_node("Concat", ["before", "cut"], ["pasted"], axis=0),
+        helper.make_node("Slice", ["pasted", "axis", "whole"], ["all"]),
+        helper.make_node("Add", ["all", "z"], ["y"]),
+    ]
+    calls = [
+        {"x": [begin, 0], "m": np.ones(cut), "z": np.zeros(length)}
+        for begin, cut, length in ((2, 4, 6), (-3, 5, 5), (3, 5, 6))
+    ]
+    check(nodes, {"x": [2], "m": ["k"], "z": ["n"]}, calls, {**NUMBERS, "axis": np.array([0])})

@@ -18,7 +18,8 @@ from ...support.dtypes import numpy_dtype
 from ...support.operations import irdl_op_definition
 from ...te.assume import at_most
 from ...te.contents import contents
-from ...te.dims import ceil_divided
+from ...te.dim_order import extreme
+from ...te.dims import ceil_divided, is_told
 from ..base import (
     DYNAMIC,
     Fusion,
@@ -310,6 +311,8 @@ class ArangeOp(RelayOp):
         if start is None or stop is None or not isinstance(step, int) or step == 0:
             raise TypeError("te: how many values there are is known only when it runs")
         first, last = (start, stop) if step > 0 else (stop, start)
+        if any(map(is_told, te.variables([first, last]))):
+            return [ceil_divided(extreme(te.BinaryKind.MAX, last - first, 0), abs(step))]
         if not at_most(first, last):
             raise TypeError("te: where the values end is known only when it runs")
         return [ceil_divided(last - first, abs(step))]
