@@ -11,9 +11,9 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from math import prod
 from typing import TypeAlias, cast
 
+from ..dialects.support.array_bytes import is_possible
 from ..dialects.support.diagnostics import Diagnostic, did_you_mean
 from ..dialects.support.element_types import MLIR_NAMES
 
@@ -217,15 +217,6 @@ def _node(value: Json, number: int) -> Node:
     if num_outputs < 1:
         raise GraphJsonError(f"{where} has {num_outputs} outputs")
     return Node(name, kernel, inputs, num_outputs, bool(flatten), attributes)
-
-
-MOST_AXES, MOST_BYTES = 64, 1 << 62
-"""Limits of NumPy's arrays, also of those without elements."""
-
-
-def is_possible(shape: Sequence[int]) -> bool:
-    """Whether an array can have this shape."""
-    return len(shape) <= MOST_AXES and 16 * prod(extent for extent in shape if extent) < MOST_BYTES
 
 
 def _check(graph: GraphJson, arg_nodes: Sequence[int], row_ptr: Sequence[int]) -> None:

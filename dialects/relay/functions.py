@@ -125,7 +125,7 @@ class Trees:
     body: ClassVar[Callable[[FuncOp], Any]]
     attrs: ClassVar[Callable[[Operation], Mapping[str, object]]]
     call: ClassVar[Callable[[FuncOp, Sequence[Any]], Any]]
-    text: ClassVar[Callable[[FuncOp], str]]
+    text: ClassVar[Callable[[FuncOp, bool], str]]
 
 
 def _trees() -> type[Trees]:
@@ -288,8 +288,8 @@ class FuncOp(IRDLOperation):
         return copy
 
     def astext(self, show_meta_data: bool = True) -> str:
-        """The function in Relay's text; arrays are left out in any case. `str(function)` is MLIR's."""
-        return _trees().text(self)
+        """The function in Relay's text, with its arrays unless they shall not be shown. `str(function)` is MLIR's."""
+        return _trees().text(self, show_meta_data)
 
     def without_attr(self, attr: str) -> FuncOp:
         """A copy without an attribute, which need not be there."""

@@ -37,7 +37,7 @@ class IRModule(ModuleOp):
     Passes take any xDSL module and give one of the kind that they are given; `IRModule.of` makes one of another.
     """
 
-    text_of: ClassVar[Callable[[ModuleOp], str]]
+    text_of: ClassVar[Callable[[ModuleOp, bool], str]]
     """Writes a module in Relay's text; `text` says how."""
 
     @checked
@@ -208,8 +208,9 @@ class IRModule(ModuleOp):
         complete_module(self)
 
     def astext(self, show_meta_data: bool = True) -> str:
-        """The module in Relay's text, as `relay.parse` reads it; arrays are left out. `str(module)` is MLIR's text."""
-        return IRModule.text_of(self)
+        """The module in Relay's text, as `relay.parse` reads it: with its arrays, unless these are not to be shown.
+        `str(module)` is MLIR's text."""
+        return IRModule.text_of(self, show_meta_data)
 
     def same_as(self, other: object) -> bool:
         """Whether it is the same module, and not only an equal one."""

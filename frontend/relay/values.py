@@ -48,7 +48,7 @@ class Expr:
 
     value: SSAValue
 
-    text_of: ClassVar[Callable[[SSAValue], str]]
+    text_of: ClassVar[Callable[[SSAValue, bool], str]]
     """Writes a value in Relay's text; `text` says how."""
 
     @property
@@ -181,8 +181,9 @@ class Expr:
         return owner
 
     def astext(self, show_meta_data: bool = True) -> str:
-        """What it is made of, in Relay's text, as `relay.parse_expr` reads it; arrays are left out in any case."""
-        return Expr.text_of(self.value)
+        """What it is made of, in Relay's text, as `relay.parse_expr` reads it: with its arrays, unless these are not to
+        be shown."""
+        return Expr.text_of(self.value, show_meta_data)
 
     def astuple(self) -> Expr:
         """Itself: TVM's operators with several results give what has to be made a tuple."""

@@ -10,6 +10,7 @@ import pytest
 from graph_json_samples import BIAS, JSON, PARAMS, WEIGHT, perceptron, perceptron_module
 
 import weft
+from weft.dialects.support.array_bytes import ARRAY_MAGIC
 from weft.graph_executor import (
     GraphModule,
     ParamError,
@@ -17,7 +18,7 @@ from weft.graph_executor import (
     load_param_dict,
     save_param_dict,
 )
-from weft.runtime.param_dict import ARRAY_MAGIC, LIST_MAGIC
+from weft.runtime.param_dict import LIST_MAGIC
 
 
 @pytest.fixture(scope="module")

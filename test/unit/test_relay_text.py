@@ -112,7 +112,12 @@ def test_what_a_text_says_wrong_is_refused_at_its_place(text: str, column: int, 
         (f"{VERSION} type A {{ B }} type C {{ B }}", "the constructor 'B' is defined before"),
         (f"{VERSION} {LIST} {LIST}", "the data type 'List' is defined before"),
         (f"{VERSION} def @main() {{ nn.relu(1f, }}", "expected an expression"),
-        (f"{VERSION} def @main() {{ 1 }} #[metadata] {{}}", "is not read"),
+        (f"{VERSION} def @main() {{ 1 }} #[metadata] {{", "no JSON of TVM's nodes"),
+        (f"{VERSION} def @main() {{ 1 }} #[metadata] {{}}", "no JSON of TVM's nodes: 'nodes'"),
+        (f"{VERSION} def @main() {{ 1 }} #[metadata] [1]", r"\[1\] stands where a dict is to stand"),
+        (f'{VERSION} def @main() {{ 1 }} #[metadata] {{"root": 7, "nodes": []}}', "there is no node 7"),
+        (f'{VERSION} def @main() {{ 1 }} #[metadata] {{"nodes": [], "b64ndarrays": ["?"]}}', "no base64"),
+        (f'{VERSION} def @main() {{ 1 }} #[metadata] {{"nodes": [], "b64ndarrays": ["AAAA"]}}', "are cut off"),
     ],
 )
 def test_modules_that_are_none_are_refused(text: str, message: str) -> None:
@@ -152,6 +157,64 @@ def test_devices_and_constants_are_read_from_the_table() -> None:
     )
     assert "param_virtual_devices = [#relay.virtual_device<cuda" in str(module)
     assert "dense<[1.000000e+00, 2.500000e+00]>" in str(module)
+
+
+def test_arrays_and_devices_stand_behind_the_text_and_are_read_from_there() -> None:
+    a, place = relay.var("a", shape=(3,)), weft.targets.VirtualDevice(weft.cuda(1), "cuda", memory_scope="global")
+    first, second = relay.const([1.0, 2, 3]), relay.const(np.array([True, False, True]))
+    noted = relay.annotation.on_device(relay.cast(second, "float32"), place)
+    main = relay.Function([X], X * noted + relay.const(float("nan")))
+    module = relay.IRModule({"first": relay.Function([a], a + first), "main": main})
+    text = module.astext()
+    assert "add(%a, meta[relay.Constant][0])" in text and "cast(meta[relay.Constant][1]" in text
+    relay.assert_structural_equal(relay.parse(text), module)
+    hidden = module.astext(show_meta_data=False)
+    assert "#[metadata]" not in hidden and text.startswith(hidden[: hidden.index("/*")])
+    with pytest.raises(Diagnostic, match=r"meta\[relay.Constant\]\[0\] is not given"):
+        relay.parse(hidden)
+
+
+def test_metadata_of_tvm_is_read() -> None:
+    """Of TVM 0.10's `astext`, whose constants have types, spans and devices of their own."""
+    array = "P6G0lvBAXt0AAAAAAAAAAAEAAAAAAAAAAQAAAAIgAQACAAAAAAAAAAgAAAAAAAAAAACAPwAAIEA="
+    text = f"""{VERSION}
+    def @main(%x: Tensor[(2), float32]) {{ add(%x, meta[relay.Constant][0]) }}
+    #[metadata]
+    {{
+      "root": 1,
+      "nodes": [
+        {{"type_key": ""}},
+        {{"type_key": "Map", "keys": ["relay.Constant"], "data": [2]}},
+        {{"type_key": "Array", "data": [3]}},
+        {{"type_key": "relay.Constant",
+          "attrs": {{"_checked_type_": "5", "data": "0", "span": "0", "virtual_device_": "4"}}}},
+        {{"type_key": "VirtualDevice", "attrs": {{"device_type_int": "-1", "memory_scope": "6", "target": "0",
+                                                "virtual_device_id": "-1"}}}},
+        {{"type_key": "relay.TensorType", "attrs": {{"dtype": "float32", "shape": "7", "span": "0"}}}},
+        {{"type_key": "runtime.String"}},
+        {{"type_key": "Array", "data": [8]}},
+        {{"type_key": "IntImm", "attrs": {{"dtype": "int32", "span": "0", "value": "2"}}}}
+      ],
+      "b64ndarrays": ["{array}"],
+      "attrs": {{"tvm_version": "0.10.0"}}
+    }}"""
+    run = relay.create_executor(mod=relay.parse(text)).evaluate()
+    np.testing.assert_array_equal(cast("Callable[..., object]", run)(np.ones(2, np.float32)), [2, 3.5])
+
+
+def test_places_of_functions_and_attributes_with_quotes_are_read_as_they_are_written() -> None:
+    devices = [weft.targets.VirtualDevice(weft.cuda(0)), weft.targets.VirtualDevice(weft.cpu(0))]
+    text = (
+        "def @main(%x {virtual_device=meta[VirtualDevice][1]}: Tensor[(2), float32], %y: Tensor[(2), float32], "
+        r'virtual_device=meta[VirtualDevice][0], Note="a\"\\b") { add(%x, %y) }'
+    )
+    module = relay.parse(VERSION + text, init_meta_table={"VirtualDevice": devices})
+    assert module["main"].attrs["Note"] == 'a"\\b'
+    relay.assert_structural_equal(relay.parse(module.astext()), module)
+
+
+def test_fields_of_fields_and_of_what_is_called_are_read() -> None:
+    assert value_of("def @f() { (1, (2, 3)) } def @main() -> int32 { @f().1.0 }") == 2
 
 
 def test_a_module_is_read_beside_another_and_from_the_text_of_mlir() -> None:

@@ -6,26 +6,24 @@ three = relay.parse_expr("1 + 2")
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import cast
 
 from ....dialects.relay.functions import Trees
 from ....dialects.support.arguments import checked
+from ....dialects.support.diagnostics import Diagnostic
 from ....transforms.relay.infer_type import InferTypePass
 from ...mlir import parse_mlir
 from ..expr import Expr
 from ..module import IRModule
 from .lexer import Kind, Source
 from .lexer import TextError as TextError
+from .metadata import Metadata, Table
 from .parser import Given, RelayParser
 from .printer import expression_text, function_text, module_text
 
 Expr.text_of = expression_text
 Trees.text = function_text
 IRModule.text_of = module_text
-
-Table = Mapping[str, Sequence[object]]
-"""What `meta[key][number]` stands for: expressions, devices."""
 
 
 @checked
@@ -41,7 +39,8 @@ def parse(
         source: the text.
         source_name: what errors call it.
         init_module: a module whose functions and data types are known in the text, and in the result.
-        init_meta_table: what `meta[key][number]` stands for: `{"relay.Constant": [relay.const(...)]}`.
+        init_meta_table: what `meta[key][number]` stands for: `{"relay.Constant": [relay.const(...)]}`. What
+            stands behind the text, `#[metadata]`, is read as well, and comes before it.
 
     Raises:
         Diagnostic: it is no text of a module, or what it says does not fit.
@@ -96,5 +95,9 @@ def _parser(text: Source, module: IRModule, table: Table) -> RelayParser:
     parser = RelayParser(text, module, table)
     for token in parser.words:
         if token.kind is Kind.METADATA:
-            parser.fail("what '#[metadata]' holds is not read", token, "give init_meta_table what it stands for")
+            try:
+                said = Metadata.read(token.text)
+            except Diagnostic as error:
+                parser.fail(f"'#[metadata]' is not read: {error.message}", token)
+            parser.table = {**table, **said}
     return parser

@@ -238,12 +238,13 @@ class RelayParser(ValueParser):
     def _calls(self) -> Given:
         start = self.next
         found = self._atom()
-        if (field := self.next).kind is Kind.FIELD:
+        while (field := self.next).kind is Kind.FIELD or self.is_sign("("):
+            if field.kind is not Kind.FIELD:
+                found = self._call(found, start)
+                continue
             self.at += 1
             with self.placed(field):
                 found = TupleGetItem(self._operand(found, start), int(field.text[1:]))
-        while self.is_sign("("):
-            found = self._call(found, start)
         if isinstance(found, Constructor) and not found.inputs:
             with self.placed(start):
                 return found()

@@ -5,8 +5,8 @@
     %0 = add(%x, 1f);
     nn.softmax(%0, axis=0)
 
-A value is a line of its own; attributes stand where they differ from their defaults. Arrays are left out, as
-`meta[relay.Constant][0]`.
+A value is a line of its own; attributes stand where they differ from their defaults. Arrays and devices are
+`meta[relay.Constant][0]`, `meta[VirtualDevice][0]`: what these are stands behind the text, or is left out.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ....dialects.relay.base import DYNAMIC, RelayOp, tensor
 from ....dialects.relay.control import ApplyOp, ClosureOp, FnOp, IfOp, RefCreateOp, RefReadOp, RefWriteOp
 from ....dialects.relay.core import CallOp, ConstantOp, FuncOp, PrimitiveOp, TupleGetOp, TupleOp
 from ....dialects.relay.data import DEFAULT, AdtOp, ConstructOp, MatchOp
-from ....dialects.relay.devices import VirtualDevice
+from ....dialects.relay.devices import PARAMETER_DEVICES, RESULT_DEVICES, VirtualDevice, VirtualDeviceAttr
 from ....dialects.relay.functions import name_of
 from ....dialects.relay.types import AdtType, IncompleteType, ParamType, RefType, type_params
 from ....dialects.support.dtypes import dtype_name
@@ -34,25 +34,38 @@ from ..function_views import function_attrs
 from ..made_of import operations_of
 from ..operators import call_form
 from .lexer import VERSION
+from .metadata import Metadata
 
 
-def function_text(function: FuncOp) -> str:
+def function_text(function: FuncOp, with_metadata: bool = True) -> str:
     """The text of a function, without its name."""
-    return f"{_HEAD}\n{_Printer().function(function, 'fn ')}"
+    table = Metadata()
+    text = _Printer(table).function(function, "fn ")
+    return f"{_HEAD}\n{text}{_behind(table, with_metadata)}"
 
 
-def module_text(module: ModuleOp) -> str:
+def module_text(module: ModuleOp, with_metadata: bool = True) -> str:
     """The text of a module; in MLIR's syntax, where it has what Relay's text has not, as loops."""
     ops = list(module.ops)
     if not all(isinstance(op, FuncOp | AdtOp) for op in ops):
         return str(module)
-    parts = [_HEAD]
+    parts, table = [_HEAD], Metadata()
     for op in ops:
         if isinstance(op, AdtOp):
             parts.append(_data_type(op))
         elif isinstance(op, FuncOp):
-            parts.append(_Printer().function(op, f"def @{op.sym_name.data}"))
-    return "\n\n".join(parts) + "\n"
+            parts.append(_Printer(table).function(op, f"def @{op.sym_name.data}"))
+    return "\n\n".join(parts) + _behind(table, with_metadata) + "\n"
+
+
+_LEFT_OUT = "/* What 'meta' stands for is left out: astext(show_meta_data=True) has it. */"
+
+
+def _behind(table: Metadata, shown: bool) -> str:
+    """What stands behind a text."""
+    if table.is_empty:
+        return ""
+    return table.text() if shown else f"\n\n{_LEFT_OUT}"
 
 
 def _data_type(op: AdtOp) -> str:
@@ -70,11 +83,13 @@ _HEAD = f'#[version = "{VERSION}"]'
 _OF_REFERENCES = {RefCreateOp.name: "ref", RefReadOp.name: "ref_read", RefWriteOp.name: "ref_write"}
 
 
-def expression_text(value: SSAValue) -> str:
+def expression_text(value: SSAValue, with_metadata: bool = True) -> str:
     """The text of an expression: its free variables, what it is made of, and itself."""
-    printer = _Printer()
+    table = Metadata()
+    printer = _Printer(table)
     variables = [f"free_var {printer.name(each.value)}: {type_text(each.value.type)};" for each in free_vars(value)]
-    return "\n".join([_HEAD, *variables, *printer.lines(operations_of([value]), [value], "")])
+    lines = [_HEAD, *variables, *printer.lines(operations_of([value]), [value], "")]
+    return "\n".join(lines) + _behind(table, with_metadata)
 
 
 def type_text(type: Attribute) -> str:
@@ -108,10 +123,10 @@ def _fields(texts: Sequence[str]) -> str:
 class _Printer:
     """Names values, and writes what they are."""
 
-    def __init__(self) -> None:
+    def __init__(self, table: Metadata) -> None:
+        self._table = table
         self._names: dict[SSAValue, str] = {}
         self._taken: set[str] = set()
-        self._arrays = 0
         self._lines = 0
 
     def name(self, value: SSAValue) -> str:
@@ -191,35 +206,75 @@ class _Printer:
             case RefCreateOp() | RefReadOp() | RefWriteOp():
                 return f"{_OF_REFERENCES[op.name]}({', '.join(self._list(op.operands))})"
             case RelayOp():
-                return f"{op.name.removeprefix('relay.')}({', '.join([*self._list(op.operands), *_attributes(op)])})"
+                return (
+                    f"{op.name.removeprefix('relay.')}({', '.join([*self._list(op.operands), *self._attributes(op)])})"
+                )
             case _:
                 return f"{op.name.removeprefix('relay.')}({', '.join(self._list(op.operands))})"
 
     def _constant(self, op: ConstantOp) -> str:
         array = op.numpy()
         if array is None or array.ndim:
-            self._arrays += 1
-            return f"meta[relay.Constant][{self._arrays - 1}]"
+            return self._table.constant(array)
         dtype = dtype_name(tensor(op.results[0].type).element_type)
         if dtype == "bool":
             return str(bool(array))
         if dtype.startswith("int"):
             return f"{int(array)}{'' if dtype == 'int32' else 'i' + dtype.removeprefix('int')}"
-        if dtype.startswith("float") and (digits := str(array[()])) != "nan":
+        if dtype in ("float16", "float32", "float64") and (digits := str(array[()])) != "nan":
             return f"{digits.removesuffix('.0')}f{dtype.removeprefix('float').removesuffix('32')}"
-        self._arrays += 1
-        return f"meta[relay.Constant][{self._arrays - 1}]"
+        return self._table.constant(array)
 
     def function(self, op: FnOp | FuncOp, start: str, indent: str = "") -> str:
         """The text of a function, which begins as is said."""
         open_types = sorted(type_params(op.function_type)) if isinstance(op, FuncOp) else []
         variables = f"[{', '.join(open_types)}]" if open_types else ""
-        params = [f"{self.name(each)}: {type_text(each.type)}" for each in op.body.block.args]
-        attributes = [f"{key}={_value(each)}" for key, each in function_attrs(op).items()]
+        said = dict(function_attrs(op))
+        devices = [self._device(each) for each in _places(said.pop(PARAMETER_DEVICES, ()))]
+        results = [self._device(each) for each in _places(said.pop(RESULT_DEVICES, ()))]
+        args = list(op.body.block.args)
+        shown = [f" {{{each}}}" if each else "" for each in devices] or [""] * len(args)
+        params = [f"{self.name(arg)}{place}: {type_text(arg.type)}" for arg, place in zip(args, shown, strict=True)]
+        attributes = [each for each in results if each]
+        attributes += [f"{key}={self._value(each)}" for key, each in said.items()]
         outputs = [type_text(each) for each in op.function_type.outputs]
         result = outputs[0] if len(outputs) == 1 else _fields(outputs)
         body = self._block(op.body.block, indent)
         return f"{start}{variables}({', '.join([*params, *attributes])}) -> {result} {body}"
+
+    def _device(self, device: VirtualDevice) -> str:
+        """Where an argument or a result of a function is; nothing where that is free."""
+        return "" if device.is_free else f"virtual_device={self._table.device(device)}"
+
+    def _attributes(self, op: RelayOp) -> list[str]:
+        """The attributes that differ from their defaults, by TVM's names."""
+        form, given = call_form(op.name.removeprefix("relay.")), Attrs(op)
+        found: list[str] = []
+        for name, field in form.fields.items():
+            if field not in given or (value := given[field]) is None:
+                continue
+            default = form.signature.parameters[name].default
+            if default is not Parameter.empty and self._value(value) == self._value(default):
+                continue
+            found.append(f"{field}={self._value(value)}")
+        return found
+
+    def _value(self, value: object) -> str:
+        match value:
+            case str():
+                return '"' + value.replace("\\", r"\\").replace('"', r"\"") + '"'
+            case bool():
+                return str(value)
+            case float():
+                return f"{value!r}f"
+            case list() | tuple():
+                return f"[{', '.join(map(self._value, cast('Sequence[object]', value)))}]"
+            case UnitAttr():
+                return "None"
+            case VirtualDevice():
+                return self._table.device(value)
+            case _:
+                return str(value)
 
     def _match(self, op: MatchOp, indent: str) -> str:
         clauses: list[str] = []
@@ -242,33 +297,8 @@ def _is_word(op: Operation) -> bool:
     return isinstance(op, ConstantOp) or (isinstance(op, ClosureOp) and not op.captured)
 
 
-def _attributes(op: RelayOp) -> list[str]:
-    """The attributes that differ from their defaults, by TVM's names."""
-    form, given = call_form(op.name.removeprefix("relay.")), Attrs(op)
-    found: list[str] = []
-    for name, field in form.fields.items():
-        if field not in given or (value := given[field]) is None:
-            continue
-        default = form.signature.parameters[name].default
-        if default is not Parameter.empty and _value(value) == _value(default):
-            continue
-        found.append(f"{field}={_value(value)}")
-    return found
-
-
-def _value(value: object) -> str:
-    match value:
-        case str():
-            return f'"{value}"'
-        case bool():
-            return str(value)
-        case float():
-            return f"{value!r}f"
-        case list() | tuple():
-            return f"[{', '.join(map(_value, cast('Sequence[object]', value)))}]"
-        case UnitAttr():
-            return "None"
-        case VirtualDevice():
-            return f"VirtualDevice({value})"
-        case _:
-            return str(value)
+def _places(said: object) -> Sequence[VirtualDevice]:
+    """The devices of arguments, or of results."""
+    return [
+        each.data if isinstance(each, VirtualDeviceAttr) else each for each in cast("Sequence[VirtualDevice]", said)
+    ]

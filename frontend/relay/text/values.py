@@ -54,7 +54,7 @@ class ValueParser(TypeParser):
             return found
         if token.kind is Kind.STRING:
             self.at += 1
-            return token.text[1:-1]
+            return re.sub(r"\\(.)", r"\1", token.text[1:-1], flags=re.DOTALL)
         if token.kind is Kind.META:
             return self.meta()
         if token.kind is not Kind.NUMBER and not self.is_sign("-"):
