@@ -195,8 +195,3 @@ ACCESS_GROUPS = "access_groups"
 
 LOOP_ANNOTATION = "loop_annotation"
 """Name of the attribute, on `scf.for` and on the latch's `llvm.cond_br`."""
-
-
-def full_unroll() -> LoopAnnotationAttr:
-    """The annotation of a loop that LLVM unrolls completely."""
-    return LoopAnnotationAttr.of(unroll=LoopUnrollAttr.of(disable=False, full=True))

@@ -199,15 +199,16 @@ def with_whole(text: str, letters: str) -> Layout:
     return layout
 
 
-def transform_array(array: NDArray, src: Layout, dst: Layout, extents: Mapping[str, int] | None = None) -> NDArray:
-    """`array` brought from layout `src` to `dst`, cropped or padded with zeros to `extents` on the way."""
+def transform_array(array: NDArray, src: Layout, dst: Layout) -> NDArray:
+    """`array` brought from layout `src` to `dst`."""
     from ..support.aligned_arrays import contiguous
 
-    return contiguous(seen_as(array, src, dst, extents))
+    return contiguous(seen_as(array, src, dst))
 
 
 def seen_as(array: NDArray, src: Layout, dst: Layout, extents: Mapping[str, int] | None = None) -> NDArray:
-    """What `transform_array` gives, with elements that stay where they are in memory as far as that can be."""
+    """What `transform_array` gives, with elements that stay where they are in memory as far as that can be; cropped or
+    padded with zeros to `extents` on the way."""
     import numpy as np
 
     order = [i for letter in src.letters for i, a in enumerate(src.axes) if a.name.upper() == letter]

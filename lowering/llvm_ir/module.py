@@ -37,7 +37,7 @@ EMITTER_MODULES = (memory, ops)
 """Where the emitters stand; importing them fills `EMITTERS`."""
 
 
-def emit_llvm_ir(module: ModuleOp, triple: str = "", data_layout: str = "") -> str:
+def emit_llvm_ir(module: ModuleOp) -> str:
     """The text of a module that holds only operations of the llvm dialect. Sources for other compilers are comments.
 
     Raises:
@@ -46,8 +46,8 @@ def emit_llvm_ir(module: ModuleOp, triple: str = "", data_layout: str = "") -> s
     context = ModuleContext()
     refuse_unknown(module, module.attributes, (_DATA_LAYOUT, _TRIPLE))
     parts: list[str] = []
-    for word, key, given in (("datalayout", _DATA_LAYOUT, data_layout), ("triple", _TRIPLE, triple)):
-        if text := given or _module_text(module, key):
+    for word, key in (("datalayout", _DATA_LAYOUT), ("triple", _TRIPLE)):
+        if text := _module_text(module, key):
             parts.append(f'target {word} = "{escaped_bytes(text.encode())}"')
     for op in module.ops:
         if isinstance(op, llvm.FuncOp):

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
@@ -252,18 +252,3 @@ def _quietly(work: Callable[[], None]) -> None:
 
 def _died(key: str) -> CodegenError:
     return CodegenError(f"the process that compiled '{key}' died: LLVM crashed, or memory ran out")
-
-
-def compile_many(
-    texts: Sequence[str], target: Target, jobs: int | None = None, opt_level: int | None = None
-) -> Iterator[bytes]:
-    """The objects of several modules, in their order.
-
-    Raises:
-        CodegenError: LLVM does not accept one of them.
-    """
-    with CodegenPool(target, jobs, opt_level) as pool:
-        for number, text in enumerate(texts):
-            pool.submit(str(number), text)
-        for number in range(len(texts)):
-            yield pool.result(str(number))

@@ -14,7 +14,7 @@ import pytest
 from weft.dialects.support import knobs
 from weft.dialects.support.diagnostics import UsageError
 from weft.lowering.machine.binding import holds_scalars
-from weft.lowering.machine.codegen import CodegenError, CodegenPool, compile_many, compile_module, compile_to_assembly
+from weft.lowering.machine.codegen import CodegenError, CodegenPool, compile_module, compile_to_assembly
 from weft.lowering.machine.emit import emit
 from weft.lowering.machine.kernel_cache import KernelCache
 from weft.lowering.machine.target import Target, TargetError
@@ -201,12 +201,16 @@ def test_unknown_formats_are_refused() -> None:
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_many_modules_come_out_in_order(jobs: int) -> None:
-    texts = [answer(number) for number in (3, 1, 2, 1)]
-    assert [call([image]) for image in compile_many(texts, TARGET, jobs)] == [3, 1, 2, 1]
+    with CodegenPool(TARGET, jobs) as pool:
+        for key, number in (("a", 3), ("b", 1), ("c", 2), ("d", 1)):
+            pool.submit(key, answer(number))
+        assert [call([pool.result(key)]) for key in "abcd"] == [3, 1, 2, 1]
 
 
 def test_workers_compile_the_same_code_as_this_process() -> None:
-    assert list(compile_many([answer(5)], TARGET, 2)) == [compile_module(answer(5), TARGET)]
+    with CodegenPool(TARGET, 2) as pool:
+        pool.submit("k", answer(5))
+        assert pool.result("k") == compile_module(answer(5), TARGET)
 
 
 @pytest.mark.parametrize("jobs", [1, 2])

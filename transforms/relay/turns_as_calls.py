@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from xdsl.dialects.builtin import FunctionType, TensorType, i64
+from xdsl.dialects.builtin import FunctionType
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from ...dialects.relay.base import is_static, tensor
@@ -35,8 +35,6 @@ from ...dialects.support.dtypes import dtype_name, numpy_dtype
 from ...dialects.support.retyping import retype
 from ..infra.walk import clone, erase
 from .emitter import Emitter
-
-_COUNT = TensorType(i64, [])
 
 
 def call_turns(scan: ScanOp, callee: FuncOp, name: str) -> FuncOp:

@@ -12,7 +12,7 @@ from .defaults import choose_defaults
 from .devices import Devices
 
 
-def planned_devices(module: ModuleOp, devices: Devices | None = None) -> dict[SSAValue, VirtualDevice]:
+def planned_devices(module: ModuleOp) -> dict[SSAValue, VirtualDevice]:
     """The device of each value in the functions of a module; that of a function value is where its first result is.
 
     After `plan-devices` it follows from the module; before, it is what the pass would choose.
@@ -20,7 +20,7 @@ def planned_devices(module: ModuleOp, devices: Devices | None = None) -> dict[SS
     Raises:
         Diagnostic: no plan satisfies what the operations say.
     """
-    domains = Constraints(module, Devices.of(module) if devices is None else devices)
+    domains = Constraints(module, Devices.of(module))
     choose_defaults(module, domains)
     values: list[SSAValue] = []
     for func in planned_functions(module):

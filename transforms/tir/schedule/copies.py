@@ -30,9 +30,7 @@ def free_block_name(op: Operation, wanted: str) -> str:
     return free_name(wanted, {block.block_name for block in blocks_under(function_of(op))})
 
 
-def nest_over(
-    extents: Sequence[Extent], names: Sequence[str] = (), unit: bool = False
-) -> tuple[list[ForOp], tuple[AffineExpr, ...]]:
+def nest_over(extents: Sequence[Extent], *, unit: bool) -> tuple[list[ForOp], tuple[AffineExpr, ...]]:
     """Loops, one in the other, over the extents (with `unit` also over those that are 1), and what iterators of these
     extents are bound to."""
     loops: list[ForOp] = []
@@ -42,7 +40,7 @@ def nest_over(
             bindings.append(AffineConstantExpr(0))
         else:
             bindings.append(AffineDimExpr(len(loops)))
-            loops.append(ForOp(extent, name_hint=names[number] if names else f"i{number}"))
+            loops.append(ForOp(extent, name_hint=f"i{number}"))
     for outer, inner in pairwise(loops):
         outer.body.block.add_op(inner)
     return loops, tuple(bindings)
