@@ -278,6 +278,33 @@ func.func @a_division_of_lanes_by_a_literal(%x: vector<4xi32>) -> vector<4xi32> 
 
 // -----
 
+// Of 16 bits and fewer floats of 32 bits are enough, and of more than 32 bits no floats are. A GPU divides integers.
+// CHECK-LABEL: llvm.func @divisions_of_other_widths
+// CHECK: llvm.sitofp %x : i8 to f32
+// CHECK: %[[Q:.*]] = llvm.fptosi %{{.*}} : f32 to i32
+// CHECK-NEXT: llvm.trunc %[[Q]] : i32 to i8
+// CHECK: llvm.uitofp %y : i16 to f32
+// CHECK: %[[Q:.*]] = llvm.fptoui %{{.*}} : f32 to i32
+// CHECK-NEXT: %[[W:.*]] = llvm.trunc %[[Q]] : i32 to i16
+// CHECK-NEXT: llvm.mul %[[W]]
+// CHECK-NOT: llvm.sitofp
+// CHECK: llvm.sdiv %z
+// CHECK-LABEL: llvm.func @divisions_of_a_kernel
+// CHECK-NOT: llvm.uitofp
+// CHECK: llvm.udiv %x
+func.func @divisions_of_other_widths(%x: i8, %y: i16, %z: i64) -> (i8, i16, i64) {
+  %a = arith.divsi %x, %x : i8
+  %b = arith.remui %y, %y : i16
+  %c = arith.divsi %z, %z : i64
+  func.return %a, %b, %c : i8, i16, i64
+}
+func.func @divisions_of_a_kernel(%x: i32, %y: i32) -> i32 attributes {gpu.kernel} {
+  %a = arith.divui %x, %y : i32
+  func.return %a : i32
+}
+
+// -----
+
 // What the operands show needs no care: a literal, the variable of a loop, what was made another number than 0.
 // CHECK-LABEL: llvm.func @what_is_shown_costs_nothing
 // CHECK-NOT: llvm.select

@@ -11,7 +11,7 @@ from typing import TypeAlias
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import IndexType, IntegerAttr, i1, i32
+from xdsl.dialects.builtin import IndexType, IntegerAttr, i1, i16, i32
 from xdsl.ir import Block, Region, SSAValue
 from xdsl.ir.affine import AffineExpr
 
@@ -170,7 +170,7 @@ def test_what_is_known_where_a_condition_holds_holds_there(tree: Tree, data: boo
 
 
 def test_an_index_that_32_bits_do_not_hold_is_no_integer_of_them() -> None:
-    for extent, is_known in ((1 << 31, True), ((1 << 31) + 1, False)):
+    for extent, type, is_known in ((1 << 31, i32, True), ((1 << 31) + 1, i32, False), (1 << 17, i16, False)):
         body = Block(arg_types=[IndexType(), IndexType(), i1])
-        body.add_op(cast := arith.IndexCastOp(body.args[0], i32))
+        body.add_op(cast := arith.IndexCastOp(body.args[0], type))
         assert (known_in(body, (extent, 1)).number(cast.result, ()) is not None) is is_known
