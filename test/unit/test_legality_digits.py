@@ -194,6 +194,8 @@ def test_digits_that_are_not_of_one_number_are_not_put_together() -> None:
     assert told(number // 61, (a * 56 + b + 1) % 61) == [str(number // 61), str((number + 1) % 61)]
     assert told(number // 61, number % 60) == [str(number // 61), str(number % 60)]
     assert sorted(told(number // 8, (b % 8) * 4 + c)) == ["d0", "d1", "d2"]
+    assert told((b * 4 + c) % 16, b // 4) == [str(b * 4 + c)]  # what is added to a quotient stays below it
+    assert len(told((b * 3 + c) % 12, b // 4)) == len(told((b * 4 - c * 5) % 16, b // 4)) == 2
     assert sorted(told(b, (b + c) // 2)) == sorted([str(b), str((b + c) // 2)]) and told(b, b // 3) == [str(b)]
 
 
