@@ -73,9 +73,7 @@ STATEMENTS = (
     out("Prefetch", "processors prefetch regular accesses themselves; no schedule here has gained by it"),
     built("Block BlockRealize", "tir.block", "tir.outer_block"),
     built("BufferRegion", "tir.block", note="`reads` and `writes`: an element, or none for a place that data says"),
-    out(
-        "MatchBufferRegion", "a sub-buffer's elements are written as the buffer's; for calls there is `tir.address_of`"
-    ),
+    upstream("MatchBufferRegion", "memref.load", "memref.store", note="an element of a part is one of the buffer"),
 )
 
 LOOP_KINDS = (

@@ -223,8 +223,8 @@ def test_what_stands_in_the_wrong_place_is_refused() -> None:
                     with T.serial(4), T.prim_func():
                         T.evaluate(0)
                 case "region":
-                    with T.block("b"):
-                        T.match_buffer(T.Buffer((4,), "int32")[0:2], (2,), "int32")
+                    with T.prim_func():
+                        T.match_buffer(T.Buffer((4,), "int32")[0], (2,), "int32")
                 case "alloc":
                     T.alloc_buffer((4,))
                 case _:

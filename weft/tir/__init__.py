@@ -67,6 +67,9 @@ if TYPE_CHECKING:
     from ..dialects.tir.nodes.builtins import vectorcombine as vectorcombine
     from ..dialects.tir.nodes.builtins import vectorhigh as vectorhigh
     from ..dialects.tir.nodes.builtins import vectorlow as vectorlow
+    from ..dialects.tir.nodes.declared import BufferRealize as BufferRealize
+    from ..dialects.tir.nodes.declared import DeclBuffer as DeclBuffer
+    from ..dialects.tir.nodes.declared import MatchBufferRegion as MatchBufferRegion
     from ..dialects.tir.nodes.equality import structural_equal as structural_equal
     from ..dialects.tir.nodes.equality import structural_hash as structural_hash
     from ..dialects.tir.nodes.expressions import EQ as EQ

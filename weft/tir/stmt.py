@@ -7,6 +7,9 @@ from ..dialects.tir.nodes.blocks import BlockRealize as BlockRealize
 from ..dialects.tir.nodes.blocks import BufferRegion as BufferRegion
 from ..dialects.tir.nodes.buffers import Allocate as Allocate
 from ..dialects.tir.nodes.buffers import BufferStore as BufferStore
+from ..dialects.tir.nodes.declared import BufferRealize as BufferRealize
+from ..dialects.tir.nodes.declared import DeclBuffer as DeclBuffer
+from ..dialects.tir.nodes.declared import MatchBufferRegion as MatchBufferRegion
 from ..dialects.tir.nodes.statements import AssertStmt as AssertStmt
 from ..dialects.tir.nodes.statements import AttrStmt as AttrStmt
 from ..dialects.tir.nodes.statements import Evaluate as Evaluate

@@ -155,6 +155,10 @@ class Range:
         """The greatest value."""
         return self.min + self.extent - 1
 
+    def script(self, *, verbose_expr: bool = False) -> str:
+        """The range as TVM's printer writes it: `T.Range(0, 16)`."""
+        return f"T.Range({self.min}, {self.min + self.extent})"
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Range) and self.min is other.min and self.extent is other.extent
 

@@ -26,6 +26,7 @@ from ..blocks import IterKind
 from .buffers import Allocate, Buffer, Memory
 from .buffers import BufferRegion as BufferRegion
 from .buffers import Range as Range
+from .declared import MatchBufferRegion as MatchBufferRegion
 from .statements import Stmt
 
 ITER_TYPES: Mapping[int, IterKind] = {
@@ -96,6 +97,10 @@ class IterVar:
         """The values."""
         return Range(Const(0, index), self.extent)
 
+    def script(self, *, verbose_expr: bool = False) -> str:
+        """The iterator as TVM's printer writes it; with `verbose_expr` behind what its variable is."""
+        return Expr.scripted(self, verbose_expr)
+
     @property
     def iter_type(self) -> int:
         """TVM's number of what it is: `DataPar`, `CommReduce`, or of one whose order stays."""
@@ -105,10 +110,8 @@ class IterVar:
 @dataclass(frozen=True, eq=False)
 class Block(Stmt):
     """What a computation does at each value of its iterators. `reads` and `writes` say what it touches, where it is
-    known; what a function is made of is worked out anew.
-
-    Raises:
-        UsageError: `match_buffers` has names for parts of buffers, whose elements are read as the buffers'.
+    known; what a function is made of is worked out anew. An element of one of `match_buffers`, names for parts of
+    buffers, is one of the buffer in functions.
     """
 
     iter_vars: tuple[IterVar, ...]
@@ -119,6 +122,7 @@ class Block(Stmt):
     init: Stmt | None = None
     alloc_buffers: tuple[Buffer, ...] = ()
     annotations: Mapping[str, object] = field(default_factory=dict[str, object])
+    match_buffers: tuple[MatchBufferRegion, ...] = ()
 
     @checked
     def __init__(
@@ -130,13 +134,9 @@ class Block(Stmt):
         body: Stmt,
         init: Stmt | None = None,
         alloc_buffers: Sequence[Buffer] | None = None,
-        match_buffers: Sequence[object] | None = None,
+        match_buffers: Sequence[MatchBufferRegion] | None = None,
         annotations: Mapping[str, object] | None = None,
     ):
-        if match_buffers:
-            raise UsageError(
-                f"'{name_hint}' has names for parts of buffers", hint="read and write the elements of the buffers"
-            )
         given = {
             "iter_vars": tuple(iter_vars),
             "reads": tuple(reads),
@@ -146,14 +146,10 @@ class Block(Stmt):
             "init": init,
             "alloc_buffers": tuple(alloc_buffers or ()),
             "annotations": dict(annotations or {}),
+            "match_buffers": tuple(match_buffers or ()),
         }
         for name, value in given.items():
             object.__setattr__(self, name, value)
-
-    @property
-    def match_buffers(self) -> tuple[BufferRegion, ...]:
-        """Parts of buffers that have names of their own: none, as their elements are read as the buffers'."""
-        return ()
 
 
 @dataclass(frozen=True, eq=False)

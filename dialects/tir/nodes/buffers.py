@@ -25,6 +25,7 @@ from ...support.whole_number import WholeNumber
 from ...te.dims import size_var
 from ...te.element_types import element_type
 from ...te.expr import Const, Dim, Expr, ExprLike, NodeRange, as_expr
+from ...te.integer_forms import integer_form
 from ...te.kinds import index
 from ...te.spelled import Spelled
 from ...te.written_forms import written
@@ -194,6 +195,10 @@ class Range:
     min: Expr
     extent: Dim
 
+    def script(self, *, verbose_expr: bool = False) -> str:
+        """The range as TVM's printer writes it: `T.Range(0, 16)`."""
+        return Expr.scripted(self, verbose_expr)
+
 
 @dataclass(frozen=True, eq=False)
 class BufferRegion:
@@ -238,10 +243,8 @@ def region_of(buffer: Buffer, places: Sequence[Place]) -> BufferRegion:
             continue
         low = as_expr(0 if place.start is None else place.start, index)
         high = as_expr(dim if place.stop is None else place.stop, index)
-        if isinstance(low, Const) and isinstance(high, Const):
-            ranges.append(Range(low, int(high.value) - int(low.value)))
-        else:
-            ranges.append(Range(low, high - low))
+        count = integer_form(high - low)
+        ranges.append(Range(low, count.value if isinstance(count, Integer) else high - low))
     return BufferRegion(buffer, tuple(ranges))
 
 

@@ -32,7 +32,8 @@ from ..analyzer.nodes import IntExpr, as_expr
 from ..functions import trees
 from ..script import equality as operations
 from .blocks import AllocateConst, Block
-from .buffers import Allocate, Buffer, BufferRegion, PointedTo, Pointer
+from .buffers import Allocate, Buffer, BufferRegion, PointedTo, Pointer, Range
+from .declared import MatchBufferRegion
 from .statements import AttrStmt, For, LetStmt, Stmt, loop_over
 
 
@@ -90,7 +91,8 @@ def _is_node(value: object) -> bool:
         return all(isinstance(key, str) and _is_node(each) for key, each in value.items())
     if isinstance(value, np.ndarray):
         return True
-    return isinstance(value, Expr | IntExpr | IterMapExpr | IterMark | Stmt | Buffer | BufferRegion | int | float | str)
+    kinds = Expr | IntExpr | IterMapExpr | IterMark | Stmt | Buffer | BufferRegion | Range | MatchBufferRegion
+    return isinstance(value, kinds | int | float | str)
 
 
 def as_integer(value: object) -> IntExpr | None:
@@ -212,6 +214,10 @@ class Forms:
                 return ("buffer", self._variable(value.data), value.type, value.scope(), self.of(parts))
             case BufferRegion(buffer, region):
                 return ("region", self.of(buffer), tuple((self.of(each.min), self.of(each.extent)) for each in region))
+            case Range(low, extent):
+                return ("range", self.of(low), self.of(extent))
+            case MatchBufferRegion(buffer, source):
+                return ("part", self.of(buffer), self.of(source))
             case _ if is_sequence(value):
                 return tuple(map(self.of, value))
             case Mapping():
@@ -264,7 +270,9 @@ class Forms:
                 dims = tuple((self.of(each.extent), each.kind, each.partial) for each in node.iter_vars)
                 owned = tuple((each.type, each.scope(), self.of(each.shape)) for each in node.alloc_buffers)
                 names = (*(each.var for each in node.iter_vars), *(each.data for each in node.alloc_buffers))
-                said = self.of(node.annotations)
+                said = self.of(node.annotations), tuple(self.of(each.source) for each in node.match_buffers)
+                owned += tuple((each.buffer.type, "part", self.of(each.buffer.shape)) for each in node.match_buffers)
+                names += tuple(each.buffer.data for each in node.match_buffers)
                 return ("block", node.name_hint, dims, owned, said, self._within(names, (node.init, node.body)))
             case Reduce():
                 inside = self._within(node.axes, node.operand)

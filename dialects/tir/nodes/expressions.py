@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from json import dumps
 from math import isfinite
-from typing import Any, Generic, ParamSpec, TypeAlias
+from typing import Any, Generic, NoReturn, ParamSpec, TypeAlias
 
 from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType, NoneType
 from xdsl.ir import Attribute
@@ -101,7 +101,7 @@ def _var(name: str = "v", dtype: str | Attribute | PrimType | PointerType = "int
 
 @checked
 def _size_var(name: str = "size", dtype: str = "int32") -> Expr:
-    return extent_var(name, dtype)
+    return _var(name, dtype) if isinstance(element_type(dtype), AnyFloat) else extent_var(name, dtype)
 
 
 Var = Node(_var, lambda e: isinstance(e, Slot | Extent | IterVar))
@@ -180,6 +180,10 @@ class StringImm(str):
     @property
     def value(self) -> str:
         return str(self)
+
+    def astype(self, dtype: str) -> NoReturn:
+        """Refused: a text is no number."""
+        raise UsageError(f"a text cannot be cast to {dtype}", hint="tir.const makes a number")
 
     def script(self, *, verbose_expr: bool = False) -> str:
         """The text as it stands in TVMScript, which names nothing."""

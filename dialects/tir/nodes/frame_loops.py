@@ -21,10 +21,11 @@ from ...te.expr import Var as Extent
 from ...te.expr import cast as conversion
 from ...te.kinds import index
 from .blocks import AllocateConst
-from .buffers import Allocate, BufferStore
+from .buffers import Allocate, BufferRegion, BufferStore, Range, pointer_to
 from .buffers import Buffer as BufferNode
 from .buffers import decl_buffer as buffer_node
-from .expressions import Handle, Var
+from .declared import REALIZE_SCOPE, BufferRealize, DeclBuffer
+from .expressions import Handle, StringImm, Var
 from .frames import (
     Around,
     CaseFrame,
@@ -167,9 +168,17 @@ def decl_buffer(
 ) -> Frame[BufferNode]:
     """Memory for what follows, or other extents for memory that is there."""
     if data is None:
-        return allocate(shape, dtype, scope)
+        made = buffer_node(shape, dtype, scope=scope)
+        return Around(made, partial(_owned, made))
     made = buffer_node(shape, dtype, data=data.data if isinstance(data, BufferNode) else data, scope=scope)
-    return Around(made, _itself)
+    return Around(made, partial(DeclBuffer, made))
+
+
+@checked
+def realize(buffer_slice: BufferRegion, storage_scope: str, condition: ExprLike = True) -> Frame[None]:
+    """Memory of a buffer for what follows, at least for a part of it."""
+    buffer, bounds = buffer_slice.buffer, buffer_slice.region
+    return Around(None, partial(_realized, buffer, bounds, storage_scope, condition))
 
 
 @checked
@@ -195,8 +204,12 @@ def _constant(buffer: BufferNode, data: npt.NDArray[np.generic], body: Stmt) -> 
     return AllocateConst.of(buffer, data, body)
 
 
-def _itself(body: Stmt) -> Stmt:
-    return body
+def _owned(buffer: BufferNode, body: Stmt) -> Stmt:
+    return Allocate.of(buffer, DeclBuffer(buffer, body))
+
+
+def _realized(buffer: BufferNode, bounds: Sequence[Range], scope: str, condition: ExprLike, body: Stmt) -> Stmt:
+    return AttrStmt(buffer, REALIZE_SCOPE, StringImm(scope), BufferRealize(buffer, bounds, condition, body))
 
 
 # statements
@@ -245,6 +258,12 @@ def number(dtype: str, value: ExprLike | None = None) -> Expr:
     return (
         as_expr(value, element_type(dtype)) if not isinstance(value, Expr) else conversion(value, element_type(dtype))
     )
+
+
+@checked
+def ptr(dtype: str, storage_scope: str = "global") -> Handle:
+    """Where memory of elements of a type is."""
+    return pointer_to("v", element_type(dtype), storage_scope)
 
 
 class meta_var:

@@ -16,7 +16,7 @@ from ...te.expr import Dim, Expr, ExprLike, Slot, as_expr
 from ...te.expr import IterVar as Axis
 from ...te.expr import Var as Extent
 from ...te.kinds import index
-from .blocks import IterVar
+from .blocks import IterVar, MatchBufferRegion
 from .buffers import Buffer as BufferNode
 from .buffers import BufferLoad, BufferRegion, region_of
 from .buffers import decl_buffer as buffer_node
@@ -87,15 +87,17 @@ def match_buffer(
     elem_offset: Dim | None = None,
     scope: str = "global",
 ) -> BufferNode:
-    """The buffer that a handle among the parameters is.
+    """The buffer that a handle among the parameters is; in a block a name for a part of another buffer.
 
     Raises:
-        UsageError: it is a region, which a builder has no other name for.
+        UsageError: it is neither.
     """
+    if isinstance(param, BufferRegion):
+        part = buffer_node(shape, dtype, "buffer", strides=strides, elem_offset=elem_offset, scope=scope)
+        _block("T.match_buffer").parts.append(MatchBufferRegion(part, param))
+        return part
     if not isinstance(param, Handle):
-        raise UsageError(
-            "the builder's T.match_buffer is of a parameter", hint="read and write the elements of the buffer itself"
-        )
+        raise UsageError("T.match_buffer is of a parameter, or of a part of a buffer", hint="A[0:16, 0:16]")
     frame = _function("T.match_buffer")
     if param not in frame.parameters:
         raise UsageError(f"'{param.name}' is no parameter of the function")
@@ -108,9 +110,9 @@ def match_buffer(
 
 
 @checked
-def block(name: str = "block") -> BlockFrame:
-    """A block."""
-    return BlockFrame(name)
+def block(name: str = "block", no_realize: bool = False) -> BlockFrame:
+    """A block, at the values that its iterators have there; with `no_realize` the block alone."""
+    return BlockFrame(name, no_realize=no_realize)
 
 
 @checked

@@ -26,7 +26,7 @@ from ...te.expr import Var as Extent
 from ..functions import PrimFuncOp
 from ..script.modules import IRModule
 from . import node_script as node_script  # writes nodes
-from .blocks import Block, BlockRealize, IterVar
+from .blocks import Block, BlockRealize, IterVar, MatchBufferRegion
 from .buffers import Buffer, BufferRegion
 from .expressions import Handle
 from .prim_func import function_of
@@ -219,6 +219,9 @@ class BlockFrame(Frame[None]):
     annotations: Mapping[str, object] = field(default_factory=dict[str, object])
     buffers: list[Buffer] = field(default_factory=list[Buffer])
     init: Stmt | None = None
+    parts: list[MatchBufferRegion] = field(default_factory=list[MatchBufferRegion])
+    no_realize: bool = False
+    """Whether it is the block alone, at no values of its iterators."""
 
     def given(self) -> None:
         return None
@@ -226,7 +229,11 @@ class BlockFrame(Frame[None]):
     def close(self, builder: IRBuilder) -> None:
         given = self.iterators
         axes, said = [axis for axis, _ in given], dict(self.annotations)
-        block = Block(axes, self.reads, self.writes, self.name, self.body(), self.init, self.buffers, annotations=said)
+        init, memory = self.init, self.buffers
+        block = Block(axes, self.reads, self.writes, self.name, self.body(), init, memory, self.parts, said)
+        if self.no_realize:
+            builder.emit(block)
+            return
         predicate: ExprLike = True if self.predicate is None else self.predicate
         builder.emit(BlockRealize([value for _, value in given], predicate, block))
 

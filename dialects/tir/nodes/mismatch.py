@@ -20,7 +20,7 @@ from ...te.let import Let
 from ...te.reduction import Fold, Reduce
 from ..functions import PrimFuncOp
 from ..script import equality as operations
-from .blocks import AllocateConst, Block, BlockRealize
+from .blocks import AllocateConst, Block, BlockRealize, MatchBufferRegion, Range
 from .buffers import Allocate, Buffer, BufferLoad, BufferStore
 from .equality import Forms, TypeForm, are_nodes, as_nodes, structural_equal
 from .expressions import Handle
@@ -184,6 +184,7 @@ def _parts(node: object) -> Iterator[_Part]:
             yield _Part("iter_vars", tuple((each.extent, each.kind) for each in node.iter_vars))
             yield _Part("name_hint", node.name_hint)
             yield _Part("alloc_buffers", tuple(_shape(each) for each in node.alloc_buffers))
+            yield _Part("match_buffers", node.match_buffers)
             yield _Part("annotations", node.annotations)
             names = *(each.var for each in node.iter_vars), *(each.data for each in node.alloc_buffers)
             yield _Part("init", node.init, names)
@@ -207,6 +208,12 @@ def _parts(node: object) -> Iterator[_Part]:
             yield _Part("shape", node.shape)
             yield _Part("strides", node.strides)
             yield _Part("elem_offset", node.elem_offset)
+        case Range(low, extent):
+            yield _Part("min", low)
+            yield _Part("extent", extent)
+        case MatchBufferRegion(buffer, source):
+            yield _Part("buffer", buffer)
+            yield _Part("source", source)
         case Reduce() | Fold():
             return  # what it computes is a part of what its axes mean
         case Expr() | Stmt() if is_dataclass(node):

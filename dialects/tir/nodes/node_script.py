@@ -19,17 +19,26 @@ from xdsl.dialects.builtin import f32, i1, i32
 
 from ...support.diagnostics import UsageError
 from ...support.dtypes import dtype_name
-from ...te.expr import Const, Dim, Expr, IterVar, Slot, as_expr
+from ...te.dims import same
+from ...te.expr import Const, Dim, Expr, IterVar, NodeRange, Slot, as_expr
 from ...te.expr import Var as Extent
 from ...te.kinds import index
 from ...te.let import Let
 from ...te.text import number, render, type_word, word
 from .blocks import Block, BlockRealize, is_true
-from .buffers import Buffer, BufferRegion
+from .blocks import IterVar as BlockIter
+from .buffers import Allocate, Buffer, BufferRegion, Range
+from .declared import REALIZE_SCOPE, BufferRealize, DeclBuffer, MatchBufferRegion
 from .expressions import Broadcast, Handle, Ramp
 from .functions import Any
 from .script import Writer, annotations_syntax
-from .statements import KINDS, For, LetStmt, Stmt
+from .statements import KINDS, AssertStmt, AttrStmt, For, LetStmt, Stmt
+
+_ITER_TYPES = {
+    IterVar.DataPar: "DataPar", IterVar.ThreadIndex: "ThreadIndex", IterVar.CommReduce: "CommReduce",
+    IterVar.Ordered: "Ordered", IterVar.DimInfo: "DimInfo",
+}  # fmt: skip
+"""TVM's names of what an iterator is."""
 
 
 class NodeWriter(Writer):
@@ -94,20 +103,70 @@ class NodeWriter(Writer):
             made.keywords.append(ast.keyword("scope", ast.Constant(buffer.scope())))
         return made
 
-    def region(self, region: BufferRegion) -> ast.expr:
-        """A part of a buffer: `A[0:16, i]`."""
-        places: list[ast.expr] = []
-        for each in region.region:
-            low = self.place(each.min)
-            is_one = isinstance(each.extent, int | Const) and int(each.extent) == 1
-            places.append(low if is_one else ast.Slice(low, self.place(each.min + as_expr(each.extent, each.min.type))))
-        inside = places[0] if len(places) == 1 else ast.Tuple(places, ast.Load())
-        return ast.Subscript(ast.Name(self.known(region.buffer), ast.Load()), inside, ast.Load())
+    def part(self, part: MatchBufferRegion) -> ast.stmt:
+        source = self.region(part.source)
+        self.declared.add(part.buffer)
+        more = [] if part.buffer.type == f32 else [ast.Constant(_dtype(part.buffer))]
+        call = word("match_buffer", source, self.shape(part.buffer), *more)
+        return ast.Assign([ast.Name(self.name(part.buffer, part.buffer.name), ast.Store())], call)
+
+    def range(self, given: Range | NodeRange) -> ast.expr:
+        """`T.Range(0, 16)`: from its first value up to what is behind the last."""
+        end = given.min + as_expr(given.extent, given.min.type)
+        return word("Range", self.place(given.min), self.place(end))
+
+    def iterator(self, given: BlockIter) -> ast.expr:
+        """`T.iter_var(v, T.Range(0, 16), "DataPar", "")`."""
+        variable, kind = self.expr(given.var), _ITER_TYPES[given.iter_type]
+        return word("iter_var", variable, self.range(given.dom), ast.Constant(kind), ast.Constant(""))
 
     # statements
 
     def statement(self, statement: Stmt) -> list[ast.stmt]:
-        return self._block(statement, None) if isinstance(statement, Block) else super().statement(statement)
+        match statement:
+            case Block():
+                return self._block(statement, None)
+            case AttrStmt(Buffer(), key, scope, BufferRealize() as realize) if key == REALIZE_SCOPE:
+                return self._realized(realize, str(scope))
+            case BufferRealize():
+                return self._realized(statement, "")
+            case DeclBuffer(buffer, body):
+                return self._declared(buffer, body)
+            case Allocate(memory, DeclBuffer(buffer, body)) if buffer is memory or _fills(buffer, memory):
+                return self._declared(buffer, body)
+            case Allocate(buffer, body):
+                return self._allocated(buffer, body)
+            case AssertStmt(condition, message, body):
+                said = word("Assert", self.expr(condition), ast.Constant(message))
+                return [ast.With([ast.withitem(said)], self.body(body))]
+            case AttrStmt(str() as node, key, value, body) if isinstance(value, Expr | str):
+                said = word("attr", ast.Constant(node), ast.Constant(key), self._argument(value))
+                return [ast.With([ast.withitem(said)], self.body(body))]
+            case _:
+                return super().statement(statement)
+
+    def _realized(self, realize: BufferRealize, scope: str) -> list[ast.stmt]:
+        region = self.region(BufferRegion(realize.buffer, realize.bounds))
+        return [ast.With([ast.withitem(word("realize", region, ast.Constant(scope)))], self.body(realize.body))]
+
+    def _allocated(self, buffer: Buffer, body: Stmt) -> list[ast.stmt]:
+        """`with T.allocate([16], "float32", "global") as A:`."""
+        self.declared.add(buffer)
+        extents = ast.List([self.place(each) for each in buffer.shape], ast.Load())
+        made = word("allocate", extents, ast.Constant(_dtype(buffer)), ast.Constant(buffer.scope()))
+        name = ast.Name(self.name(buffer, buffer.name), ast.Store())
+        return [ast.With([ast.withitem(made, name)], self.body(body))]
+
+    def _declared(self, buffer: Buffer, body: Stmt) -> list[ast.stmt]:
+        """`with T.decl_buffer((16,)) as A:`, in memory that another buffer is in, or in its own."""
+        made = self._memory(buffer)
+        assert isinstance(made, ast.Call)
+        made.func = ast.Attribute(ast.Name("T", ast.Load()), "decl_buffer", ast.Load())
+        if any(each.data is buffer.data for each in self.declared) or buffer.data in self.names:
+            made.keywords.insert(0, ast.keyword("data", self._address(buffer.data)))
+        self.declared.add(buffer)
+        name = ast.Name(self.name(buffer, buffer.name), ast.Store())
+        return [ast.With([ast.withitem(made, name)], self.body(body))]
 
     def _let(self, let: LetStmt) -> list[ast.stmt]:
         given = self.expr(let.value)
@@ -130,6 +189,7 @@ class NodeWriter(Writer):
         if block.annotations:
             lines.append(ast.Expr(word("block_attr", annotations_syntax(block.annotations))))
         lines += [self.allocation(each) for each in block.alloc_buffers]
+        lines += map(self.part, block.match_buffers)
         if block.init is not None:
             lines.append(ast.With([ast.withitem(word("init"))], self.body(block.init)))
         lines += self.statement(block.body)
@@ -159,6 +219,17 @@ class NodeWriter(Writer):
 def _is_plain(loop: For) -> bool:
     is_zero = isinstance(loop.min, Const) and loop.min.value == 0
     return is_zero and KINDS[loop.kind] == "serial" and not loop.annotations
+
+
+def _fills(buffer: Buffer, memory: Buffer) -> bool:
+    """Whether a buffer is just the memory that was allocated for it."""
+    if buffer.data is not memory.data or buffer.strides is not None or buffer.elem_offset not in (None, 0):
+        return False
+    return (
+        buffer.type == memory.type
+        and len(buffer.shape) == len(memory.shape)
+        and all(map(same, buffer.shape, memory.shape))
+    )
 
 
 def _dtype(of: Expr | Buffer) -> str:
@@ -195,6 +266,12 @@ def script_of(node: object, verbose_expr: bool = False) -> str:
             lines = [ast.Expr(writer.region(node))]
         case Expr():
             lines = [ast.Expr(writer.expr(node))]
+        case MatchBufferRegion():
+            lines = [writer.part(node)]
+        case Range() | NodeRange():
+            lines = [ast.Expr(writer.range(node))]
+        case BlockIter():
+            lines = [ast.Expr(writer.iterator(node))]
         case _:
             raise UsageError(f"a {type(node).__name__} is no node of TVMScript")
     every = [*writer.definitions, *lines] if verbose_expr else lines

@@ -28,7 +28,8 @@ from ..script.body_printer import element_text
 from ..script.texts import free_python_name
 from ..thread_axes import VIRTUAL
 from .blocks import AllocateConst, BlockRealize, is_true
-from .buffers import AccessPtr, Allocate, Buffer, BufferLoad, BufferStore
+from .buffers import AccessPtr, Allocate, Buffer, BufferLoad, BufferRegion, BufferStore
+from .declared import REALIZE_SCOPE, BufferRealize, DeclBuffer, MatchBufferRegion
 from .expressions import Broadcast, Call, Handle, Ramp
 from .statements import (
     KINDS,
@@ -200,8 +201,17 @@ class Writer:
                 return [self.allocation(buffer), *self._views(buffer, body), *self.statement(body)]
             case AllocateConst(buffer, data, body):
                 return [self._constant(buffer, data), *self.statement(body)]
+            case BufferRealize(buffer, _, _, body):
+                return [*([] if buffer in self.declared else [self.allocation(buffer)]), *self.statement(body)]
+            case DeclBuffer(buffer, body):
+                return [*self._view(buffer), *self.statement(body)]
             case BlockRealize():
                 return self._realize(statement)
+            case AttrStmt(Buffer() as buffer, key, scope, BufferRealize(realized, _, _, body)) if (
+                key == REALIZE_SCOPE and buffer is realized
+            ):
+                memory = [] if buffer in self.declared else [self.allocation(buffer, str(scope))]
+                return [*memory, *self.statement(body)]
             case AttrStmt():
                 return self._attribute(statement)
             case _:
@@ -212,14 +222,35 @@ class Writer:
         in memory that has been allocated."""
         used = [each.buffer for each in walk(body) if isinstance(each, BufferLoad | BufferStore | AccessPtr)]
         views = [each for each in dict.fromkeys(used) if each.data is memory.data and each not in self.declared]
-        lines: list[ast.stmt] = []
-        for view in views:
-            self.declared.add(view)
-            data = ast.Attribute(ast.Name(self.name(memory, memory.name), ast.Load()), "data", ast.Load())
-            call = cast("ast.Call", word("decl_buffer", self.shape(view), ast.Constant(type_word(view.type))))
-            call.keywords = [ast.keyword("data", data), *self._layout(view)]
-            lines.append(ast.Assign([ast.Name(self.name(view, view.name), ast.Store())], call))
-        return lines
+        return [line for view in views for line in self._view(view)]
+
+    def _view(self, view: Buffer) -> list[ast.stmt]:
+        """The same of one buffer; nothing, where it is known, or where nothing in the function has its memory, as a
+        parameter."""
+        if view in self.declared or (memory := next((b for b in self.declared if b.data is view.data), None)) is None:
+            return []
+        self.declared.add(view)
+        data = ast.Attribute(ast.Name(self.name(memory, memory.name), ast.Load()), "data", ast.Load())
+        call = cast("ast.Call", word("decl_buffer", self.shape(view), ast.Constant(type_word(view.type))))
+        call.keywords = [ast.keyword("data", data), *self._layout(view)]
+        return [ast.Assign([ast.Name(self.name(view, view.name), ast.Store())], call)]
+
+    def region(self, region: BufferRegion) -> ast.expr:
+        """A part of a buffer: `A[0:16, i]`."""
+        places: list[ast.expr] = []
+        for each in region.region:
+            low = self.place(each.min)
+            is_one = isinstance(each.extent, int | Const) and int(each.extent) == 1
+            places.append(low if is_one else ast.Slice(low, self.place(each.min + as_expr(each.extent, each.min.type))))
+        inside = places[0] if len(places) == 1 else ast.Tuple(places, ast.Load())
+        return ast.Subscript(ast.Name(self.known(region.buffer), ast.Load()), inside, ast.Load())
+
+    def part(self, part: MatchBufferRegion) -> ast.stmt:
+        """`P = T.match_buffer(A[0:16, i], (16, 1), "float32")`."""
+        source = self.region(part.source)
+        self.declared.add(part.buffer)
+        call = word("match_buffer", source, self.shape(part.buffer), ast.Constant(type_word(part.buffer.type)))
+        return ast.Assign([ast.Name(self.name(part.buffer, part.buffer.name), ast.Store())], call)
 
     def _let(self, let: LetStmt) -> list[ast.stmt]:
         """A name for a value; among the statements of a block they may follow it. Around loops it is the value, if
@@ -255,7 +286,7 @@ class Writer:
             lines.append(ast.Expr(word("where", self.expr(realize.predicate))))
         if block.annotations:
             lines.append(ast.Expr(word("block_attr", annotations_syntax(block.annotations))))
-        lines += allocated
+        lines += [*allocated, *map(self.part, block.match_buffers)]
         self.in_block = not holds_blocks
         if block.init is not None:
             lines.append(ast.With([ast.withitem(word("init"))], self.body(block.init)))
@@ -303,10 +334,10 @@ class Writer:
         call = word("attr", given, ast.Constant(attribute.attr_key), _literal(value))
         return [ast.Expr(call), *self.statement(attribute.body)]
 
-    def allocation(self, buffer: Buffer) -> ast.stmt:
-        """`A = T.alloc_buffer((16,), "float32", scope="local")`."""
+    def allocation(self, buffer: Buffer, scope: str = "") -> ast.stmt:
+        """`A = T.alloc_buffer((16,), "float32", scope="local")`; the buffer's own scope, if no other is given."""
         self.declared.add(buffer)
-        keywords = [ast.keyword("scope", ast.Constant(buffer.scope()))]
+        keywords = [ast.keyword("scope", ast.Constant(scope or buffer.scope()))]
         call = cast("ast.Call", word("alloc_buffer", self.shape(buffer), ast.Constant(type_word(buffer.type))))
         call.keywords = [*keywords, *_separators(buffer)]
         return ast.Assign([ast.Name(self.name(buffer, buffer.name), ast.Store())], call)

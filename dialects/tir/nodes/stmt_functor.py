@@ -25,6 +25,7 @@ from . import expressions as names
 from .blocks import Block, BufferRegion, Range
 from .blocks import IterVar as BlockIter
 from .buffers import Buffer
+from .declared import MatchBufferRegion
 from .statements import For, SeqStmt, Stmt
 
 Node: TypeAlias = "Stmt | Expr"
@@ -32,7 +33,10 @@ Visited: TypeAlias = "Stmt | Expr | PrimFuncOp"
 """A node, or a function, whose statements it stands for."""
 N = TypeVar("N", bound="Stmt | Expr")
 
-_DEFINED = ("loop_var", "var", "axes", "buffer", "iter_vars", "alloc_buffers", "reads", "writes", "annotations", "data")
+_DEFINED = (
+    "loop_var", "var", "axes", "buffer", "iter_vars", "alloc_buffers", "match_buffers", "reads", "writes",
+    "annotations", "data", "bounds",
+)  # fmt: skip
 """What in a node is no part of it: what it defines, and what is said of it."""
 
 
@@ -295,6 +299,9 @@ class Substitution:
             case BufferRegion(buffer, region):
                 new = self.buffer(buffer), cast("tuple[Range, ...]", self._value(region))
                 return value if new[0] is buffer and new[1] is region else BufferRegion(*new)
+            case MatchBufferRegion(buffer, source):
+                part = self.buffer(buffer), cast("BufferRegion", self._value(source))
+                return value if part[0] is buffer and part[1] is source else MatchBufferRegion(*part)
             case _ if is_tuple(value):
                 made = tuple(map(self._value, value))
                 return value if all(a is b for a, b in zip(made, value, strict=True)) else made

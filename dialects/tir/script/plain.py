@@ -4,6 +4,8 @@ n, m = T.var("int32"), T.var("int32")       # n = T.var("int32"); m = T.var("int
 x = T.var("float32")                        # left out, if T.let(x, ...) gives x its values
 B[i] = T.let(x, A[i], x * x)
 C = T.Buffer((16,), "float32")              # def f(..., C: T.Buffer((16,), "float32")): memory that nothing gives
+D = T.Buffer((16,), "float32")              # left out, as D is realized
+T.realize(D[0:16], "local")                 # D = T.decl_buffer((16,), "float32", scope="local")
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
+from .arguments import Arguments
 from .scope import NotStatic, Scope
 from .words import DTYPES, element_type
 
@@ -47,6 +50,8 @@ class _Plain(ast.NodeTransformer):
         self.parameters = parameters
         self.memory: list[ast.arg] = []
         """The buffers whose memory nothing gives."""
+        self.realized: dict[str, ast.Call | None] = {}
+        """The buffers that `T.realize` gives memory, and what was said of them before."""
 
     def visit_Assign(self, node: ast.Assign) -> ast.stmt | list[ast.stmt]:
         match node:
@@ -58,6 +63,11 @@ class _Plain(ast.NodeTransformer):
                     for name, value in zip(names, values, strict=True)
                 ]
                 return [each for each in every if not self._is_declaration(each)] or ast.copy_location(ast.Pass(), node)
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() as call) if (
+                name in self.realized and self._is_of_nothing(call)
+            ):
+                self.realized[name] = call
+                return ast.copy_location(ast.Pass(), node)
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() as call) if self._is_of_nothing(call):
                 if name in self.parameters:
                     raise self.scope.source.error(node, f"there is a buffer '{name}' already")
@@ -66,6 +76,56 @@ class _Plain(ast.NodeTransformer):
                 return ast.copy_location(ast.Pass(), node)
             case _:
                 return ast.copy_location(ast.Pass(), node) if self._is_declaration(node) else node
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        calls = (each for each in ast.walk(node) if isinstance(each, ast.Call))
+        self.realized |= {name: None for call in calls if (name := self._realized_by(call)) is not None}
+        return self.generic_visit(node)
+
+    def visit_Expr(self, node: ast.Expr) -> ast.stmt:
+        if isinstance(node.value, ast.Call) and (name := self._realized_by(node.value)) is not None:
+            return self._realize(name, node.value)
+        return node
+
+    def visit_With(self, node: ast.With) -> ast.AST | list[ast.stmt]:
+        match node:
+            case ast.With(items=[ast.withitem(context_expr=ast.Call() as call)]) if (
+                name := self._realized_by(call)
+            ) is not None:
+                inner = self.generic_visit(node)
+                assert isinstance(inner, ast.With)
+                return [self._realize(name, call), *inner.body]
+            case _:
+                return self.generic_visit(node)
+
+    def _realized_by(self, call: ast.Call) -> str | None:
+        """The buffer that `T.realize(A[0:16], scope)` gives memory."""
+        if self.scope.word(call.func) != "realize" or not call.args:
+            return None
+        match call.args[0]:
+            case ast.Subscript(value=ast.Name(id=name)):
+                return name
+            case _:
+                raise self.scope.source.error(call, "T.realize is of a part of a buffer", "T.realize(A[0:16], scope)")
+
+    def _realize(self, name: str, call: ast.Call) -> ast.stmt:
+        """The statement that gives a buffer memory; none, if it has some, as one that the function is given."""
+        arguments = Arguments(self.scope, call, "T.realize")
+        arguments.nodes("buffer_slice", "storage_scope", optional=("condition",))
+        if arguments.static("condition", True) not in (True, 1):
+            raise self.scope.source.error(arguments.given["condition"], "memory is there always")
+        described = self.realized.get(name)
+        if described is None:
+            return ast.copy_location(ast.Pass(), call)
+        called = ast.Attribute(ast.Name("T", ast.Load()), "decl_buffer", ast.Load())
+        if isinstance(described.func, ast.Attribute):
+            called = ast.Attribute(described.func.value, "decl_buffer", ast.Load())
+        keywords = list(described.keywords)
+        if arguments.static("storage_scope", "") != "":
+            keywords = [each for each in keywords if each.arg != "scope"]
+            keywords.append(ast.keyword("scope", arguments.given["storage_scope"]))
+        made = ast.Assign([ast.Name(name, ast.Store())], ast.Call(called, described.args, keywords))
+        return ast.fix_missing_locations(ast.copy_location(made, call))
 
     def _is_of_nothing(self, call: ast.Call) -> bool:
         """Whether a call describes memory that is neither there nor made."""

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from ...dialects.tir.nodes.frame_loops import let as let
     from ...dialects.tir.nodes.frame_loops import meta_var as meta_var
     from ...dialects.tir.nodes.frame_loops import parallel as parallel
+    from ...dialects.tir.nodes.frame_loops import ptr as ptr
+    from ...dialects.tir.nodes.frame_loops import realize as realize
     from ...dialects.tir.nodes.frame_loops import serial as serial
     from ...dialects.tir.nodes.frame_loops import thread_binding as thread_binding
     from ...dialects.tir.nodes.frame_loops import unroll as unroll
