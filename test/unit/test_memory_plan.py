@@ -151,6 +151,29 @@ def test_planning_grows_little_faster_than_the_graph() -> None:
     assert large < 20 * small
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_networks_that_read_what_lies_far_back_are_planned_within_a_twentieth_of_the_bound(seed: int) -> None:
+    random = Random(seed)
+    last = list(range(110))
+    for step in range(1, len(last)):
+        last[step - 1] = step
+        if random.random() < 0.3:
+            last[random.randrange(step)] = step
+    kinds = (lambda: random.randint(1, 4096) * 64, lambda: 2 ** random.randint(6, 22))
+    problem = Problem(tuple(Request(random.choice(kinds)(), i, end) for i, end in enumerate(last)), 64)
+    plan = best(problem)
+    assert_sound(problem, plan)
+    assert plan.size <= 1.05 * problem.lower_bound
+
+
+def test_of_three_thousand_with_hundreds_needed_at_a_time_some_are_laid_by_size() -> None:
+    random = Random(0)
+    sizes = [random.choice((random.randint(1, 4096) * 64, 2 ** random.randint(6, 22))) for _ in range(3000)]
+    problem = Problem(tuple(Request(s, i, i + 1 + int(random.expovariate(1 / 300))) for i, s in enumerate(sizes)), 64)
+    assert problem.num_conflicts > 750_000
+    assert best(problem).size <= 1.05 * problem.lower_bound
+
+
 def test_very_many_that_are_needed_together_are_planned_without_listing_pairs() -> None:
     problem = Problem(tuple(Request(64, i, 4000 + i) for i in range(2000)))
     assert best(problem).size == problem.lower_bound

@@ -1,21 +1,24 @@
 """The least memory that a handful of strategies find, TVM's among them, so that it is never more than TVM's.
 
 Each is O(n log n + c) for c pairs of buffers that are needed at one time; in a network, where few are, that is little
-more than n. Where they are very many, only the strategies that do not list them are tried.
+more than n. Where they are many, fewer orders are tried; where they are very many, only the strategies that do not list
+them.
 """
 
 from __future__ import annotations
 
+from itertools import chain
+
 from .greedy import by_area, by_conflicts, by_life, by_size, in_time, place_in_order
-from .hill_climb import climb
+from .hill_climb import climb, climb_from_order
 from .problem import MemoryPlan, Problem
 from .tvm_greedy import stacked
 
-MANY_CONFLICTS = 500_000
-"""Pairs of buffers that are listed at most."""
+LAYING = 1_500_000
+"""Pairs of buffers that are looked at, at most, while they are laid in one order after the other."""
 
 CLIMBING = 50_000
-"""Pairs of buffers that are looked at, at most, in search of something better."""
+"""Pairs of buffers that are looked at, at most, in search of something better from each of these orders on."""
 
 
 def best(problem: Problem) -> MemoryPlan:
@@ -26,19 +29,16 @@ def best(problem: Problem) -> MemoryPlan:
     """
     if problem.capacities:
         return climb(problem, max(1, CLIMBING // max(1, problem.num_conflicts)))
-    orders = [by_size, by_area, by_life, by_conflicts] if problem.num_conflicts <= MANY_CONFLICTS else []
-    found: MemoryPlan | None = None
-    for order in orders:
-        plan = place_in_order(problem, order(problem))
-        found = plan if found is None or plan.size < found.size else found
-        if found.size <= problem.lower_bound:
-            return found
-    for strategy in (in_time, stacked):
-        plan = strategy(problem)
-        found = plan if found is None or plan.size < found.size else found
-    assert found is not None
-    attempts = CLIMBING // max(1, problem.num_conflicts)
-    if found.size > problem.lower_bound and orders and attempts:
-        climbed = climb(problem, attempts)
-        found = climbed if climbed.size < found.size else found
-    return found
+    conflicts = max(1, problem.num_conflicts)
+    orders = [order(problem) for order in (by_size, by_area, by_life, by_conflicts)[: LAYING // conflicts]]
+    found: list[MemoryPlan] = []
+    tried = chain(
+        (place_in_order(problem, order) for order in orders),
+        (strategy(problem) for strategy in (in_time, stacked)),
+        (climb_from_order(problem, order, attempts) for order in orders if (attempts := CLIMBING // conflicts)),
+    )
+    for plan in tried:
+        found.append(plan)
+        if plan.size <= problem.lower_bound:
+            break
+    return min(found, key=lambda plan: plan.size)

@@ -31,7 +31,15 @@ def climb(problem: Problem, attempts: int) -> MemoryPlan:
     Raises:
         DoesNotFit: in none of them the pools have room for all requests.
     """
-    order = order_by_size(problem.buffers, sorted(problem.by_time))
+    return climb_from_order(problem, order_by_size(problem.buffers, sorted(problem.by_time)), attempts)
+
+
+def climb_from_order(problem: Problem, order: Sequence[int], attempts: int) -> MemoryPlan:
+    """The best plan in so many attempts from an order on.
+
+    Raises:
+        DoesNotFit: in none of them the pools have room for all requests.
+    """
     return plan_of(problem, climb_from(problem.buffers, order, problem.lower_bound, attempts))
 
 
