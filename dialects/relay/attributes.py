@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from operator import ne
 from threading import RLock
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -110,6 +111,8 @@ class Resource:
         self.later = later
         self._pending = pending
         self._made: NDArray | None = None
+        self._glance: tuple[object, ...] = ()
+        """See `glance`; empty where nobody has looked yet."""
         self._making = RLock()
         """One for each: who reads a weight keeps nobody from another, not even in a process that was forked then."""
         self.token = object()
@@ -135,15 +138,26 @@ class Resource:
     def __eq__(self, other: object) -> bool:
         if self is other or not isinstance(other, Resource):
             return self is other
-        if self._name != other._name or _seen_to_differ(self._glance(), other._glance()):
+        if self._name != other._name:
             return False
-        mine, its = self._pending, other._pending
-        if mine is not None and its is not None:
-            return mine == its
+        mine, its = self.glance, other.glance
+        if mine != its and (len(mine) == len(its) or any(map(ne, mine, its))):
+            return False
+        if self._pending is not None and other._pending is not None:
+            return self._pending == other._pending
         return self.key == other.key
 
-    def _glance(self) -> NDArray | Later | None:
-        return self._pending if self._seen is None else self._seen
+    @property
+    def glance(self) -> tuple[object, ...]:
+        """The type, the shape and the corners, as far as they are there without making anything. Two that have as much
+        of it, and other, differ: for tables of many of one name, all of which have one hash."""
+        if self._glance:
+            return self._glance
+        if (seen := self._seen) is None:
+            return () if (pending := self._pending) is None else (pending.dtype, pending.shape)
+        corners = ((0,) * seen.ndim, (-1,) * seen.ndim) if seen.size else ()
+        self._glance = (seen.dtype, seen.shape, *(seen[corner].tobytes() for corner in corners))
+        return self._glance
 
     def __hash__(self) -> int:
         return hash(self._name)
@@ -203,6 +217,11 @@ class ResourceAttr(Data[Resource]):
             printer.print_string_literal(self.data.key)
 
 
+def glance(value: Attribute) -> tuple[object, ...]:
+    """What tells the data of a constant apart at a glance (`Resource.glance`); nothing where they stand in the text."""
+    return value.data.glance if isinstance(value, ResourceAttr) else ()
+
+
 def resource(array: NDArray, name: str = "constant") -> ResourceAttr:
     """`array` as a resource; its key is `name` and a digest of dtype, shape and content.
 
@@ -260,18 +279,6 @@ def _key(array: NDArray, name: str) -> str:
     else:
         digest.update(array.view(np.uint8).data if array.size else b"")
     return f"{name}_{digest.hexdigest()}"
-
-
-def _seen_to_differ(first: NDArray | Later | None, second: NDArray | Later | None) -> bool:
-    """Whether a glance tells that two arrays, if they are there, are not the same."""
-    if first is None or second is None:
-        return False
-    if first.dtype != second.dtype or first.shape != second.shape:
-        return True
-    if isinstance(first, Later) or isinstance(second, Later) or not first.size:
-        return False
-    corners = ((0,) * first.ndim, (-1,) * first.ndim)
-    return any(first[corner].tobytes() != second[corner].tobytes() for corner in corners)
 
 
 def is_uniform(array: NDArray) -> bool:

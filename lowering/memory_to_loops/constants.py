@@ -10,6 +10,7 @@ from xdsl.ir import Attribute, Operation
 
 from ...dialects.extensions.memref import GlobalOp
 from ...dialects.mem.core import ConstantOp
+from ...dialects.relay.attributes import glance
 from ...dialects.relay.base import tensor
 from ...dialects.relay.core import ConstantOp as RelayConstantOp
 from ...dialects.support.interned import flat_memref
@@ -25,12 +26,13 @@ class Constants:
     def __init__(self, module: ModuleOp):
         self.module = module
         self.addresses: set[str] = set()
-        self.globals: dict[Attribute, GlobalOp] = {}
+        self.globals: dict[tuple[tuple[object, ...], Attribute], GlobalOp] = {}
 
     def reference(self, constant: ConstantOp | RelayConstantOp) -> GlobalOp:
         """The global that holds a constant's data; the data itself is passed beside the code, as `weft.value`."""
         value = constant.value
-        if (known := self.globals.get(value)) is None:
+        key = glance(value), value
+        if (known := self.globals.get(key)) is None:
             number = len(self.globals)
             described = constant.type if isinstance(constant, ConstantOp) else tensor(constant.result)
             type = flat_memref(signless(tensor(described).element_type), prod(tensor(described).get_shape()))
@@ -38,7 +40,7 @@ class Constants:
             known.attributes["weft.constant_index"] = IntegerAttr(number, i64)
             known.attributes["weft.value"] = value
             known.attributes["weft.type"] = described
-            self.globals[value] = known
+            self.globals[key] = known
             first = self.module.body.block.first_op
             assert first is not None
             self.module.body.block.insert_op_before(known, first)

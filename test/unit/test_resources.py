@@ -6,9 +6,15 @@ import threading
 import numpy as np
 import numpy.typing as npt
 import pytest
+from xdsl.context import Context
+from xdsl.dialects.builtin import FunctionType, ModuleOp
+from xdsl.ir import Block, Region
 
 from weft.dialects.relay import attributes
 from weft.dialects.relay.attributes import Resource, ResourceAttr, resource
+from weft.dialects.relay.core import ConstantOp, FuncOp, ReturnOp, TupleOp
+from weft.lowering.memory_to_loops.constants import Constants
+from weft.transforms.relay.eliminate_common_subexpr import EliminateCommonSubexprPass
 
 
 def test_equal_arrays_of_one_name_are_equal() -> None:
@@ -100,3 +106,31 @@ def test_who_reads_one_keeps_nobody_from_another():
     thread.join()
     assert len(read) == 1, "it waited for the slow one"
     assert slow.array is slow.array and pickle.loads(pickle.dumps(Resource("a_1", np.ones(2)))).key == "a_1"
+
+
+def test_many_weights_of_one_name_and_shape_are_not_each_held_against_all_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    held = 0
+    equal = Resource.__eq__
+
+    def counted(self: Resource, other: object) -> bool:
+        nonlocal held
+        held += 1
+        return equal(self, other)
+
+    count = 300
+    random = np.random.default_rng(0)
+    weights = [ConstantOp.from_numpy(random.standard_normal((4, 8))) for _ in range(count)]
+    twin = ConstantOp.from_numpy(np.array(weights[7].numpy()))
+    result = TupleOp(*(weight.result for weight in (*weights, twin)))
+    block = Block([*weights, twin, result, ReturnOp(result.result)])
+    function = FuncOp("main", FunctionType.from_lists([], [result.result.type]), Region(block))
+    monkeypatch.setattr(Resource, "__eq__", counted)
+    EliminateCommonSubexprPass().apply(Context(), module := ModuleOp([function]))
+    assert [op for op in block.ops if isinstance(op, ConstantOp)] == weights
+    assert held <= 2 * count
+    held = 0
+    constants = Constants(module)
+    assert len({constants.reference(weight) for weight in (*weights, twin, *weights)}) == count
+    assert held <= 2 * count

@@ -22,6 +22,7 @@ from typing import ClassVar, Self
 from xdsl.context import Context
 from xdsl.ir import Operation
 
+from ...dialects.relay.attributes import glance
 from ...dialects.relay.control import ApplyOp
 from ...dialects.relay.core import CallLoweredOp, CallOp, ConstantOp, FuncOp
 from ...dialects.relay.ops.annotation import OnDeviceOp
@@ -89,7 +90,7 @@ def _may_merge(op: Operation) -> bool:
 def _key(op: Operation) -> Hashable:
     return (
         type(op),
-        tuple(op.operands),
+        glance(op.value) if isinstance(op, ConstantOp) else tuple(op.operands),
         frozenset(op.properties.items()),
         frozenset(op.attributes.items()),
         tuple(op.result_types),
