@@ -233,7 +233,6 @@ def bind(func: FuncOp, values: Mapping[int | str, Operation]) -> None:
             block.add_op(op)
         else:
             block.insert_op_before(op, first)
-        op.results[0].name_hint = op.results[0].name_hint or argument.name_hint
         argument.replace_all_uses_with(op.results[0])
         block.erase_arg(argument)
     func.function_type = FunctionType.from_lists(block.arg_types, func.function_type.outputs.data)

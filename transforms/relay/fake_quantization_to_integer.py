@@ -95,7 +95,6 @@ def _rewrite_region(end: QuantizeOp, hard_fail: bool) -> bool:
         return False
     emit.insert_before(end)
     end.result.replace_all_uses_with(result)
-    result.name_hint = result.name_hint or end.result.name_hint
     remarks.passed(NAME, end, "what leads to it is computed with integers")
     return True
 

@@ -80,7 +80,6 @@ def _fold(op: CallOp, callees: Mapping[str, FuncOp], definitions: Mapping[str, A
         each.location = op.location
         block.insert_op_before(each, op)
     for old, new in zip(op.res, made, strict=True):
-        new.name_hint = new.name_hint or old.name_hint
         old.replace_all_uses_with(new)
     op.detach()
     op.erase()

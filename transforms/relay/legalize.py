@@ -70,7 +70,6 @@ class LegalizePass(FunctionPass):
             message = f"the rule that legalizes '{op.name}' gives {value.type} for {op.results[0].type}"
             raise Diagnostic.at(op, message)
         emit.insert_before(op)
-        value.name_hint = value.name_hint or op.results[0].name_hint
         op.results[0].replace_all_uses_with(value)
         op.detach()
         op.erase()

@@ -196,7 +196,6 @@ def _put(op: RelayOp, emit: Emitter, result: SSAValue) -> None:
     """Let what was made take the place of an operation."""
     emit.insert_before(op)
     op.results[0].replace_all_uses_with(result)
-    result.name_hint = result.name_hint or op.results[0].name_hint
     remarks.passed(NAME, op, "it is computed with integers")
 
 

@@ -122,7 +122,6 @@ def unroll(scan: ScanOp, callee: FuncOp) -> None:
         op.location = scan.location
         block.insert_op_before(op, scan)
     for result, value in zip(scan.res, [*carried, *whole], strict=True):
-        value.name_hint = value.name_hint or result.name_hint
         result.replace_all_uses_with(value)
     erase(scan)
 

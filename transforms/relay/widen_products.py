@@ -76,7 +76,7 @@ class WidenProductsPass(FunctionPass):
 
 def _is_read_often(op: RelayOp) -> bool:
     """Whether elements of the second factor are read several times, or may be."""
-    if any(DYNAMIC in shape_of(value) for value in (*op.operands, *op.results)):
+    if any(DYNAMIC in shape_of(value) for value in op.operands):
         return True
     return op.macs() >= FEW * prod(shape_of(op.operands[1]))
 
@@ -94,7 +94,6 @@ def _widen(op: RelayOp) -> None:
     narrow: Attribute = tensor(op.results[0]).element_type
     value = wide if narrow == f32 else emit(CastOp(wide, dtype=dtype_name(narrow)))
     emit.insert_before(op)
-    value.name_hint = op.results[0].name_hint
     op.results[0].replace_all_uses_with(value)
     op.detach()
     op.erase()

@@ -82,7 +82,6 @@ class DFPatternCallback(RewritePattern):
                 continue
             new = self.callback(value, match, rewriter)
             if new is not None and new is not value:
-                new.name_hint = new.name_hint or value.name_hint
                 rewriter.replace_all_uses_with(value, new)
                 return
 
