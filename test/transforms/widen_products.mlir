@@ -39,6 +39,24 @@ relay.func @few_rows(%x: tensor<1x16xf16>, %w: tensor<32x16xf16>) -> tensor<1x32
   relay.return %y : tensor<1x32xf16>
 }
 
+// Two rows read each weight twice, which is measured to take less than a converted one, three do not.
+// CHECK-LABEL: relay.func @two_rows
+// CHECK-NEXT: relay.nn.dense %x, %w
+// CHECK-NEXT: relay.return
+relay.func @two_rows(%x: tensor<2x16xf16>, %w: tensor<32x16xf16>) -> tensor<2x32xf16> {
+  %y = relay.nn.dense %x, %w : (tensor<2x16xf16>, tensor<32x16xf16>) -> tensor<2x32xf16>
+  relay.return %y : tensor<2x32xf16>
+}
+
+// CHECK-LABEL: relay.func @three_rows
+// CHECK-NEXT: relay.cast
+// CHECK-NEXT: relay.cast
+// CHECK-NEXT: relay.nn.dense %0, %1
+relay.func @three_rows(%x: tensor<3x16xf16>, %w: tensor<32x16xf16>) -> tensor<3x32xf16> {
+  %y = relay.nn.dense %x, %w : (tensor<3x16xf16>, tensor<32x16xf16>) -> tensor<3x32xf16>
+  relay.return %y : tensor<3x32xf16>
+}
+
 // CHECK-LABEL: relay.func @open_rows
 // CHECK: -> tensor<?x32xf32>
 // CHECK-NEXT: relay.cast

@@ -22,7 +22,7 @@ FUNCTION = """
 tir.prim_func @f(%x: memref<64xf32>, %i: memref<64xi32>, %y: memref<64x64xf32>) {{
   %b = tir.alloc_buffer "local" : memref<64xf32>
   tir.for {kind} %o = 0 to 4 {annotations} {{
-    tir.for %u = 0 to {u} {{
+    tir.for %u = {first} to {u} {{
       tir.for %v = 0 to {v} {{
         tir.block @write(%w: partial spatial 64, %t: partial spatial 64) = [{written}, 0]{where}
             reads(%x[%w] : memref<64xf32>) writes(%b[%w] : memref<64xf32>) {{
@@ -48,7 +48,7 @@ tir.prim_func @f(%x: memref<64xf32>, %i: memref<64xi32>, %y: memref<64x64xf32>) 
 
 def function(kind: str, written: str, read: str, sizes: tuple[int, int, int, int], **more: str) -> PrimFuncOp:
     u, v, p, q = sizes
-    given = {"where": "", "when": "", "annotations": "", **more}
+    given = {"first": "0", "where": "", "when": "", "annotations": "", **more}
     text = FUNCTION.format(kind=kind, written=written, read=read, u=u, v=v, p=p, q=q, **given)
     func = parse_module(text, new_ir_context()).body.block.first_op
     assert isinstance(func, PrimFuncOp)
@@ -120,6 +120,14 @@ def test_elements_that_other_loops_write_are_found(
     write, wanted = places(func)
     assert covers([write], wanted)
     func.verify()
+
+
+@pytest.mark.parametrize(("first", "is_covered"), [("0", True), ("1", False)])
+def test_digits_are_those_of_a_loop_that_begins_at_zero(first: str, is_covered: bool) -> None:
+    func = function("serial", "%u mod 4 * 4 + %u floordiv 4", "%p * 8 + %q", (16 + int(first), 1, 2, 8), first=first)
+    write, wanted = places(func)
+    assert covers([write], wanted) is is_covered
+    assert (elements(wanted.block, wanted, 0) <= elements(write.block, write, 0)) is is_covered
 
 
 SEVERAL = """

@@ -146,6 +146,14 @@ def test_one_digit_in_two_indices_writes_a_diagonal_only() -> None:
     assert all_values_are_shown(blocks_under(func))
 
 
+@pytest.mark.parametrize(("times", "is_written"), [("1", True), ("%m + 1", True), ("%m", False), ("%m - 1", False)])
+def test_what_a_loop_repeats_that_may_have_no_iterations_may_not_be_written(times: str, is_written: bool) -> None:
+    text = FUNCTION.format(b=1, u=times, size="%n", first="%o", second="0", where="")
+    func = parse_module(text.replace("%n: index)", "%n: index, %m: index)"), new_ir_context()).body.block.first_op
+    assert isinstance(func, PrimFuncOp)
+    assert all_values_are_shown(blocks_under(func)) is is_written
+
+
 COPY = """
 @T.prim_func
 def f(A: T.Buffer[(64, 64), "float32"], B: T.Buffer[(64, 64), "float32"]):
@@ -196,6 +204,7 @@ def test_digits_that_are_not_of_one_number_are_not_put_together() -> None:
     assert sorted(told(number // 8, (b % 8) * 4 + c)) == ["d0", "d1", "d2"]
     assert told((b * 4 + c) % 16, b // 4) == [str(b * 4 + c)]  # what is added to a quotient stays below it
     assert len(told((b * 3 + c) % 12, b // 4)) == len(told((b * 4 - c * 5) % 16, b // 4)) == 2
+    assert told(a * 4 + b * 6 + c) == [str(a * 4 + b * 6 + c)]  # not all greater steps are multiples of the least
     assert sorted(told(b, (b + c) // 2)) == sorted([str(b), str((b + c) // 2)]) and told(b, b // 3) == [str(b)]
 
 

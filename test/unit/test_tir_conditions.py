@@ -5,9 +5,11 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import reduce
 from itertools import product
 from typing import TypeAlias
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from xdsl.dialects import arith
@@ -148,6 +150,17 @@ def test_two_comparisons_are_all_of_a_condition(one: Tree, word: str, other: Tre
     ]
     unsigned = any(isinstance(leaf, Compared) and leaf.predicate.startswith("u") for leaf in (one, other))
     assert guard_of(Combined(word, one, other), holds=holds).whole or (unsigned and min(least) < 0)
+
+
+@pytest.mark.parametrize(("count", "is_whole"), [(4, True), (5, False)])
+def test_of_a_condition_that_takes_many_expressions_nothing_is_known(count: int, is_whole: bool) -> None:
+    sums = [Sum(1, 0, 0), Sum(0, 1, 0), Sum(1, 1, 0), Sum(1, -1, 0), Sum(-1, 2, 0)][:count]
+
+    def all_above(least: int) -> Tree:
+        compared: list[Tree] = [Compared("sge", each, Sum(0, 0, least + n % 2), False) for n, each in enumerate(sums)]
+        return reduce(lambda one, other: Combined("and", one, other), compared)
+
+    assert guard_of(Combined("or", all_above(1), all_above(-2)), holds=True).whole is is_whole
 
 
 def known_in(body: Block, extents: tuple[int, int] = EXTENTS) -> KnownConditions:

@@ -12,7 +12,7 @@ from xdsl.ir.affine import AffineExpr
 from weft.dialects.support.diagnostics import Diagnostic
 from weft.dialects.support.parser import parse_module
 from weft.dialects.tir.integers import Range
-from weft.dialects.tir.legality.reached import Instances
+from weft.dialects.tir.legality.reached import MAX_TRIED, Instances
 from weft.dialects.tir.symbols import dimension
 from weft.tir import from_source
 from weft.transforms.infra.registry import new_ir_context
@@ -234,3 +234,8 @@ def test_quotients_and_remainders_lead_to_few_of_many_iterations() -> None:
     access = Instances([], [(0, 999_999)], [loop // 1400, loop // 14 % 100, loop % 14], [], True)
     assert access.touching((3, 5, 7)) == [(3 * 1400 + 5 * 14 + 7,)]
     assert Instances([], [(0, 999_999)], [loop // 14, loop % 14], [], True).touching((3, 14)) == []
+    stretch = Instances([], [(0, 999_999)], [loop // MAX_TRIED], [], True).touching((3,))
+    assert stretch is not None and len(stretch) == MAX_TRIED  # as many as are tried
+    other = dimension(1)
+    access = Instances([], [(0, 9), (0, 9999)], [loop * 2, other // 3 + other % 5], [], True)
+    assert access.touching((4, 7)) is None and access.touching((3, 7)) == []

@@ -166,7 +166,7 @@ class Instances:
                 low, high = max(low, value * unit), min(high, value * unit + unit - 1)
             elif unit == period:  # the digit above those that are known
                 period, phase = unit * count, phase + value * unit
-            elif unit == 1 and count > period:
+            elif unit == 1:  # a remainder by more than the one before
                 period, phase = count, value
         return range(low + (phase - low) % period, high + 1, period)
 
