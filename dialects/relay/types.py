@@ -4,11 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from xdsl.dialects.builtin import ArrayAttr, FlatSymbolRefAttr, FunctionType, StringAttr, SymbolRefAttr, TupleType
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    FlatSymbolRefAttr,
+    FunctionType,
+    StringAttr,
+    SymbolRefAttr,
+    TensorType,
+    TupleType,
+)
 from xdsl.ir import Attribute, ParametrizedAttribute, TypeAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
+
+from .shapes import DYNAMIC
 
 
 def tuple_type(*fields: Attribute) -> TupleType:
@@ -133,6 +143,25 @@ def merged(known: Attribute, other: Attribute) -> Attribute:
             )
         case _:
             return known
+
+
+def either(one: Attribute, other: Attribute) -> Attribute | None:
+    """The type of what is of one of two types, as branches give it: extents in which they differ are open, and what one
+    leaves to be found the other says. `None` where there is none."""
+    match one, other:
+        case TensorType(), TensorType():
+            if one.element_type != other.element_type or one.get_num_dims() != other.get_num_dims():
+                return None
+            extents = zip(one.get_shape(), other.get_shape(), strict=True)
+            return TensorType(one.element_type, [n if n == m else DYNAMIC for n, m in extents])
+        case TupleType(), TupleType() if len(one.types) == len(other.types):
+            fields = [either(*each) for each in zip(one.types.data, other.types.data, strict=True)]
+            known = [each for each in fields if each is not None]
+            return tuple_type(*known) if len(known) == len(fields) else None
+        case _ if one == other or not is_complete(one) or not is_complete(other):
+            return merged(one, other)
+        case _:
+            return None
 
 
 def _merged(known: Sequence[Attribute], other: Sequence[Attribute]) -> list[Attribute]:

@@ -20,15 +20,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from ...dialects import te
 from ...dialects.relay.base import DYNAMIC, shape_of
 from ...dialects.relay.control import IfOp
 from ...dialects.relay.core import FuncOp, YieldOp
+from ...dialects.relay.types import either
 from ...dialects.support.advice import give_shapes
-from ...dialects.support.hints import isa
 from .emitter import Emitter
 from .errors import Malformed, Unsupported
 from .looping import CONDITION, COUNT, Loop, Turn, scalar
@@ -142,7 +141,7 @@ class _If(_WithGraphs):
                 self.insert(YieldOp(*results))
             arms.append(block)
             types.append([result.type for result in results])
-        common = [_either(*each) for each in zip(*types, strict=True)] if len(types[0]) == len(types[1]) else [None]
+        common = [either(*each) for each in zip(*types, strict=True)] if len(types[0]) == len(types[1]) else [None]
         found = [type for type in common if type is not None]
         if len(found) != len(common):
             shown = (", ".join(map(str, each)) for each in types)
@@ -162,18 +161,6 @@ def _squeezes_or_not(then: GraphProto, otherwise: GraphProto) -> bool:
             return False
         last += nodes
     return last[0].input[0] == last[1].input[0]
-
-
-def _either(a: Attribute, b: Attribute) -> Attribute | None:
-    """The type of what is of one of two types, if there is one: what they differ in is open."""
-    if a == b:
-        return a
-    if not (isa(a, TensorType) and isa(b, TensorType)) or a.element_type != b.element_type:
-        return None
-    one, other = a.get_shape(), b.get_shape()
-    if len(one) != len(other):
-        return None
-    return TensorType(a.element_type, [n if n == m else DYNAMIC for n, m in zip(one, other, strict=True)])
 
 
 class _Loop(_WithGraphs):

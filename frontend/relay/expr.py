@@ -23,7 +23,7 @@ from ...dialects.relay.core import CallOp, FuncOp, ReturnOp, TupleOp, YieldOp
 from ...dialects.relay.functions import INPUT_NAMES, Trees
 from ...dialects.relay.graph_arguments import DIM_NAMES
 from ...dialects.relay.interpreter import free_values
-from ...dialects.relay.types import ParamType, RefType, is_complete, merged
+from ...dialects.relay.types import ParamType, RefType, either, is_complete, merged
 from ...dialects.support.arguments import checked
 from ...dialects.support.diagnostics import UsageError
 from ...dialects.support.retyping import retype
@@ -87,8 +87,9 @@ def Let(variable: Var, value: Operand, body: Operand) -> Expr:
 
 
 def _may_be(found: Attribute, declared: Attribute) -> bool:
-    """Whether a value may have the type of a variable: types that are not known yet are anything."""
-    return found == declared or not is_complete(found) or not is_complete(declared)
+    """Whether a value may have the type of a variable: types that are not known yet are anything, and so are extents
+    that the variable leaves open."""
+    return either(found, declared) == merged(declared, found)
 
 
 def _has_effect(value: SSAValue) -> bool:
@@ -117,19 +118,18 @@ def _afterwards(variable: Var, value: SSAValue, body: SSAValue) -> Expr:
 @checked
 def If(cond: Operand, true_branch: Operand, false_branch: Operand) -> Expr:
     """One of two expressions, as `cond`, a tensor of one truth value without dimensions, says when it runs. What only a
-    branch is made of is computed in it.
+    branch is made of is computed in it. Extents in which the branches differ are open.
 
     Raises:
         UsageError: the branches are of different types, or the condition is no truth value.
     """
     condition, values = as_value(cond), [as_value(true_branch), as_value(false_branch)]
-    if not _may_be(values[0].type, values[1].type):
+    if (common := either(values[0].type, values[1].type)) is None:
         raise UsageError(f"the branches of an If are of the types {values[0].type} and {values[1].type}")
     if not _may_be(condition.type, TensorType(i1, [])):
         raise UsageError(f"the condition of an If is a tensor<i1>, not {condition.type}")
     regions = [Region(copied([value], {}, YieldOp)) for value in values]
-    type = next((value.type for value in values if is_complete(value.type)), values[0].type)
-    return Expr(IfOp(condition, [type], *regions).results[0])
+    return Expr(IfOp(condition, [common], *regions).results[0])
 
 
 def copied(

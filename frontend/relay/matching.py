@@ -14,11 +14,11 @@ from dataclasses import dataclass, replace
 from functools import reduce
 
 from xdsl.dialects.builtin import TupleType, UnitAttr
-from xdsl.ir import Block, Region, SSAValue
+from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from ...dialects.relay.core import TupleGetOp, TupleOp, YieldOp
 from ...dialects.relay.data import DEFAULT, AdtOp, MatchOp
-from ...dialects.relay.types import AdtType, IncompleteType, instance, merged, tuple_type
+from ...dialects.relay.types import AdtType, IncompleteType, either, instance, merged, tuple_type
 from ...dialects.support.arguments import checked, checked_methods
 from ...dialects.support.diagnostics import UsageError
 from ...dialects.support.retyping import retype
@@ -159,6 +159,17 @@ def _fields(value: SSAValue, count: int, block: Block) -> list[SSAValue]:
     return [each.result for each in made]
 
 
+def _common(one: Attribute, other: Attribute) -> Attribute:
+    """The type of what two clauses give.
+
+    Raises:
+        UsageError: there is none.
+    """
+    if (found := either(one, other)) is None:
+        raise UsageError(f"the clauses of a Match are of the types {one} and {other}")
+    return found
+
+
 def _decide(rows: Sequence[_Row], block: Block, complete: bool) -> None:
     """Write into `block` which of `rows` is taken, and what it gives."""
     rows = [row.simplified(block) for row in rows]
@@ -189,7 +200,7 @@ def _decide(rows: Sequence[_Row], block: Block, complete: bool) -> None:
         _decide(others, inner, complete)
         cases[DEFAULT] = Region(inner)
     given = [end.operands[0].type for region in cases.values() if (end := region.block.last_op) is not None]
-    made = MatchOp(value, [reduce(merged, given)], cases)
+    made = MatchOp(value, [reduce(_common, given)], cases)
     if not complete:
         made.partial = UnitAttr()
     block.add_ops([made, YieldOp(made.res[0])])

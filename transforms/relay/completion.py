@@ -21,11 +21,12 @@ from xdsl.utils.exceptions import VerifyException
 
 from ...dialects.relay.base import RelayOp
 from ...dialects.relay.control import ApplyOp, ClosureOp, FnOp, IfOp, RefCreateOp, RefReadOp
-from ...dialects.relay.core import CallOp, FuncOp, TupleGetOp, TupleOp, YieldOp
+from ...dialects.relay.core import CallOp, FuncOp, ReturnOp, TupleGetOp, TupleOp, YieldOp
 from ...dialects.relay.data import AdtOp, ConstructOp, MatchOp
 from ...dialects.relay.ops.annotation import DeviceCopyOp, OnDeviceOp
-from ...dialects.relay.types import AdtType, RefType, instance, is_complete, merged, tuple_type
+from ...dialects.relay.types import AdtType, RefType, either, instance, is_complete, merged, tuple_type
 from ...dialects.support.blame import at_fault
+from ...dialects.support.diagnostics import Diagnostic
 from ...dialects.support.retyping import retype
 from ..infra.walk import walk
 
@@ -172,9 +173,47 @@ def _complete_parts(op: Operation) -> bool:
             for region in op.regions:
                 for result, given in zip(op.results, _given(region.block), strict=False):
                     pairs += [(result, given.type), (given, result.type)]
+            return any([_set(value, type) for value, type in pairs]) | _widen(op)
         case _:
             pass
     return any([_set(value, type) for value, type in pairs])
+
+
+def _widen(op: IfOp | MatchOp) -> bool:
+    """Leave open in what a choice gives what its branches differ in. One of them may have said alone what it gives,
+    before the other one was known.
+
+    Raises:
+        Diagnostic: the result is used as what the one branch gives.
+    """
+    changed = False
+    branches = [_given(region.block) for region in op.regions]
+    for number, result in enumerate(op.results):
+        types = [given[number].type for given in branches if number < len(given)]
+        if not types or not all(map(is_complete, (*types, result.type))):
+            continue
+        common: Attribute | None = types[0]
+        for type in types[1:]:
+            common = None if common is None else either(common, type)
+        if common is None or either(common, result.type) == result.type:  # the verifier says what does not fit
+            continue
+        retype(result, common)
+        changed = True
+        for use in result.uses:
+            user, place = use.operation, use.index
+            outer = user.parent_op()
+            if isinstance(user, YieldOp) and isinstance(outer, IfOp | MatchOp):
+                continue  # which is looked at next
+            if isinstance(user, ReturnOp) and isinstance(outer, FuncOp):
+                declared = outer.function_type.outputs.data[place]
+                if either(declared, common) == declared:
+                    continue
+            raise Diagnostic.at(
+                op,
+                f"gives {' or '.join(map(str, dict.fromkeys(types)))}, and is used as one of them",
+                hint="say what a function gives that calls itself: its 'ret_type', as wide as it has to be",
+            )
+    return changed
 
 
 def _fields(type: Attribute) -> Sequence[Attribute]:
