@@ -30,11 +30,13 @@ scf.for %tile = ... {                                     // column %tile / 16 o
     memref.prefetch %w[((%tile + 16) / 16) * 8192 + ((%tile % 16 * 512 + %k) / 16) * 16], read, ...
 ```
 
-Where the number of tiles is known at the call only, its inverse is computed before them. What is left of the rows is
-computed in tiles of fewer then, one after the other: each of these asks for a part of the next columns, too, one vector
-in each step. Few rows are read sooner than the weights come, and without that nothing would come meanwhile. A rest
-before which no tile has gone reads its own weights from where they are, and asks for no others: it asks for what it is
-about to read, which costs as good as nothing.
+The place is counted in parts of a vector, 2^20 of them, so that no step divides by the number of tiles: what a step
+adds is known before, and the whole vectors among them are shifted out. Where the number of tiles is known at the call
+only, its inverse is computed before them. What is left of the rows is computed in tiles of fewer then, one after the
+other: each of these asks for a part of the next columns, too, one vector in each step. Few rows are read sooner than
+the weights come, and without that nothing would come meanwhile. A rest before which no tile has gone reads its own
+weights from where they are, and asks for no others: it asks for what it is about to read, which costs as good as
+nothing.
 
 The scalars of a tile of rows come line by line: where channels stand in blocks, one line of each row holds a block of
 them, and the next block lies a whole image farther, where no processor looks by itself. So each step within a block
@@ -171,16 +173,16 @@ class _Stream:
         write = _Writer(loop)
         tile, rows = panel.tiles.body.block.args[0], write.constant(panel.rows or 1)
         row = write.count(panel.loops) if panel.loops else write.remainder(tile, rows)
-        at = write.multiply(row, write.constant(panel.vectors))
+        part = -(-WHOLE // panel.rows) if panel.rows else _part_of(panel.loops)
         vectors, zero = panel.vectors, write.constant(0)
+        at = write.multiply(row, write.times(vectors, part))
         values: dict[SSAValue, SSAValue] = {column.body.block.args[0]: zero for column in panel.columns}
         for level in panel.levels:
             vectors //= _trips(level) or 1
             values[level.body.block.args[0]] = zero
-            at = write.add(at, write.multiply(level.body.block.args[0], write.constant(vectors)))
+            at = write.add(at, write.multiply(level.body.block.args[0], write.times(vectors, part)))
         values[tile] = write.add(tile, panel.tiles.step if panel.loops else rows)
-        place = write.divide(at, rows) if panel.rows else write.scale(at, _part_of(panel.loops))
-        values[loop.body.block.args[0]] = place
+        values[loop.body.block.args[0]] = write.wholes(at)
         self._ask(write.block, write.anchor, panel.index, values, 2)
 
     def prefetch_part(self, loop: scf.ForOp, panel: _Panel, before: Sequence[scf.ForOp]) -> None:
@@ -313,8 +315,8 @@ class _Writer:
     def multiply(self, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
         return self._insert(index_binary(arith.MuliOp, lhs, rhs))
 
-    def divide(self, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
-        return self._insert(index_binary(arith.DivUIOp, lhs, rhs))
+    def times(self, count: int, part: int | SSAValue) -> SSAValue:
+        return self.constant(count * part) if isinstance(part, int) else self.multiply(self.constant(count), part)
 
     def remainder(self, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
         return self._insert(index_binary(arith.RemUIOp, lhs, rhs))
@@ -337,11 +339,9 @@ class _Writer:
     def select(self, condition: SSAValue, yes: SSAValue, no: SSAValue) -> SSAValue:
         return self._insert(arith.SelectOp(condition, yes, no))
 
-    def scale(self, value: SSAValue, part: SSAValue) -> SSAValue:
-        """`value` times `part`, in parts of `WHOLE`."""
-        return self._insert(
-            index_binary(arith.ShRUIOp, self.multiply(value, part), self.constant(WHOLE.bit_length() - 1))
-        )
+    def wholes(self, parts: SSAValue) -> SSAValue:
+        """How many times `WHOLE` there is in `parts`."""
+        return self._insert(index_binary(arith.ShRUIOp, parts, self.constant(WHOLE.bit_length() - 1)))
 
 
 def _part_of(loops: Sequence[scf.ForOp]) -> SSAValue:

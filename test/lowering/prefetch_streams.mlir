@@ -133,19 +133,21 @@ func.func @places_found_by_division_are_asked_for(%w: memref<16384xf32>, %y: mem
 }
 
 // Sixteen tiles of rows go by before the columns of %w change, which lie one behind the other: each step of each tile
-// asks for a vector of the next columns as well, of 2 * 512 the (%tile mod 16 * 1024 + %k * 2) / 16-th.
+// asks for a vector of the next columns as well, of 2 * 512 the (%tile mod 16 * 1024 + %k * 2) / 16-th, counted in parts
+// of 2^20.
 // CHECK-LABEL: func.func @the_next_columns_are_asked_for_while_the_rows_go_by
 // CHECK:         scf.for %k = %c0 to %c512 step %c1 {
 // CHECK-NEXT:      %[[ROWS:.*]] = arith.constant 16 : index
 // CHECK-NEXT:      %[[ROW:.*]] = arith.remui %tile, %[[ROWS]] : index
-// CHECK-NEXT:      %[[VECTORS:.*]] = arith.constant 1024 : index
-// CHECK-NEXT:      %[[BEFORE:.*]] = arith.muli %[[ROW]], %[[VECTORS]] : index
 // CHECK-NEXT:      %[[ZERO:.*]] = arith.constant 0 : index
-// CHECK-NEXT:      %[[INNER:.*]] = arith.constant 2 : index
+// CHECK-NEXT:      %[[VECTORS:.*]] = arith.constant 67108864 : index
+// CHECK-NEXT:      %[[BEFORE:.*]] = arith.muli %[[ROW]], %[[VECTORS]] : index
+// CHECK-NEXT:      %[[INNER:.*]] = arith.constant 131072 : index
 // CHECK-NEXT:      %[[STEP:.*]] = arith.muli %k, %[[INNER]] : index
 // CHECK-NEXT:      %[[AT:.*]] = arith.addi %[[BEFORE]], %[[STEP]] : index
 // CHECK-NEXT:      %[[NEXT:.*]] = arith.addi %tile, %[[ROWS]] : index
-// CHECK-NEXT:      %[[VECTOR:.*]] = arith.divui %[[AT]], %[[ROWS]] : index
+// CHECK-NEXT:      %[[WHOLE:.*]] = arith.constant 20 : index
+// CHECK-NEXT:      %[[VECTOR:.*]] = arith.shrui %[[AT]], %[[WHOLE]] : index
 // CHECK-NEXT:      %[[PANEL:.*]] = arith.divui %[[NEXT]], %c16 : index
 // CHECK-NEXT:      %[[FIRST:.*]] = arith.muli %[[PANEL]], %c16384 : index
 // CHECK-NEXT:      %[[COLUMN:.*]] = arith.muli %[[ZERO]], %c8192 : index
@@ -276,12 +278,12 @@ func.func @columns_that_lie_apart_few_rows_and_tiles_that_move(%w: memref<131072
 // Tiles of rows with a loop of their own: twelve of them share what the next %panel streams by.
 // CHECK-LABEL: func.func @rows_that_leave_a_rest_have_a_loop_of_their_own
 // CHECK:           scf.for %k = %c0 to %c1024 step %c1 {
-// CHECK-NEXT:        %[[ROWS:.*]] = arith.constant 12 : index
-// CHECK-NEXT:        %[[VECTORS:.*]] = arith.constant 1024 : index
+// CHECK:             %[[VECTORS:.*]] = arith.constant 89479168 : index
 // CHECK-NEXT:        %[[BEFORE:.*]] = arith.muli %tile, %[[VECTORS]] : index
 // CHECK:             %[[AT:.*]] = arith.addi %[[BEFORE]], %{{.*}} : index
 // CHECK-NEXT:        %[[NEXT:.*]] = arith.addi %panel, %c1 : index
-// CHECK-NEXT:        %[[VECTOR:.*]] = arith.divui %[[AT]], %[[ROWS]] : index
+// CHECK-NEXT:        %[[WHOLE:.*]] = arith.constant 20 : index
+// CHECK-NEXT:        %[[VECTOR:.*]] = arith.shrui %[[AT]], %[[WHOLE]] : index
 // CHECK-NEXT:        %[[FIRST:.*]] = arith.muli %[[NEXT]], %c16384 : index
 // CHECK:             memref.prefetch %w[%{{.*}}], read, locality<2>, data : memref<131072xf32>
 func.func @rows_that_leave_a_rest_have_a_loop_of_their_own(%w: memref<131072xf32>, %y: memref<128xf32>, %first: index, %last: index) {
@@ -324,8 +326,10 @@ func.func @rows_that_leave_a_rest_have_a_loop_of_their_own(%w: memref<131072xf32
 // CHECK-NEXT:        scf.for %k = %c0 to %c1024 step %c1 {
 // CHECK:               %[[BEFORE:.*]] = arith.muli %image, %tiles : index
 // CHECK-NEXT:          %[[TILE:.*]] = arith.addi %[[BEFORE]], %tile : index
-// CHECK:               %[[PARTS:.*]] = arith.muli %{{.*}}, %[[EACH]] : index
-// CHECK:               arith.shrui %[[PARTS]], %{{.*}} : index
+// CHECK:               %[[PANEL:.*]] = arith.muli %{{.*}}, %[[EACH]] : index
+// CHECK-NEXT:          %[[PARTS:.*]] = arith.muli %[[TILE]], %[[PANEL]] : index
+// CHECK:               %[[AT:.*]] = arith.addi %[[PARTS]], %{{.*}} : index
+// CHECK:               arith.shrui %[[AT]], %{{.*}} : index
 // CHECK:               memref.prefetch %w[%{{.*}}], read, locality<2>, data : memref<131072xf32>
 func.func @rows_of_open_number(%w: memref<131072xf32>, %y: memref<128xf32>, %first: index, %last: index, %images: index, %tiles: index) {
   %c0 = arith.constant 0 : index
