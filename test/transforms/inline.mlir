@@ -178,3 +178,32 @@ relay.func private @choose(%c: tensor<i1>, %a: !relay.param<"T">, %b: !relay.par
   }
   relay.return %0 : !relay.param<"T">
 }
+
+// -----
+
+// A function that stays, though it is called once, has what it calls itself all the same.
+// CHECK-LABEL: relay.func @what_stays_is_inlined_into
+// CHECK-NEXT: relay.tanh
+// CHECK-NEXT: relay.call @stays
+// CHECK: relay.func private @stays
+// CHECK-NEXT: relay.exp %p
+// CHECK-NEXT: relay.negative
+// CHECK-NOT: relay.func
+relay.func @what_stays_is_inlined_into(%x: tensor<?xf32>) -> tensor<?xf32> {
+  %0 = relay.call @once(%x) : (tensor<?xf32>) -> tensor<?xf32>
+  relay.return %0 : tensor<?xf32>
+}
+relay.func private @once(%p: tensor<?xf32>) -> tensor<?xf32> {
+  %0 = relay.tanh %p : tensor<?xf32>
+  %1 = relay.call @stays(%0) : (tensor<?xf32>) -> tensor<?xf32>
+  relay.return %1 : tensor<?xf32>
+}
+relay.func private @stays(%p: tensor<3xf32>) -> tensor<3xf32> {
+  %0 = relay.call @twice_over(%p) : (tensor<3xf32>) -> tensor<3xf32>
+  relay.return %0 : tensor<3xf32>
+}
+relay.func private @twice_over(%p: tensor<3xf32>) -> tensor<3xf32> {
+  %0 = relay.exp %p : tensor<3xf32>
+  %1 = relay.negative %0 : tensor<3xf32>
+  relay.return %1 : tensor<3xf32>
+}

@@ -55,9 +55,9 @@ class DefuseOpsPass(ModulePass):
         report_changed(bool(inlined) or any(isinstance(use, PrimitiveOp) for use in used))
 
 
-def inline_call(call: CallOp, kernel: FuncOp) -> None:
+def inline_call(call: CallOp, kernel: FuncOp, *, is_only: bool = False) -> None:
     """Put what a function does in the place of a call of it. Of one for any types, what it does with those of the
-    call, which has to say them."""
+    call, which has to say them. Where the call `is_only`, the function is left without it, and is to be erased."""
     declared = kernel.function_type
     bound: dict[str, Attribute] = {}
     if is_open := is_generic(kernel):
@@ -67,14 +67,21 @@ def inline_call(call: CallOp, kernel: FuncOp) -> None:
         return substituted(type, {**dict.fromkeys(type_params(type), tuple_type()), **bound})
 
     values: dict[SSAValue, SSAValue] = dict(zip(kernel.body.block.args, call.arguments, strict=True))
-    block = call.parent
+    block, end = call.parent, kernel.return_op
     assert block is not None
-    for op in kernel.body.block.ops:
-        if op is not kernel.return_op:
-            block.insert_op_before(copy := clone(op, values), call)
-            if is_open:
-                convert_types(copy, known)
-            values.update(zip(op.results, copy.results, strict=True))
-    for result, value in zip(call.results, kernel.return_op.arguments, strict=True):
-        result.replace_all_uses_with(values[value])
+    if is_only:
+        for argument, value in values.items():
+            argument.name_hint = None  # which the value would take
+            argument.replace_all_uses_with(value)
+    for op in list(kernel.body.block.ops):
+        if op is end:
+            continue
+        if is_only:
+            op.detach()
+        block.insert_op_before(copy := op if is_only else clone(op, values), call)
+        if is_open:
+            convert_types(copy, known)
+        values.update(zip(op.results, copy.results, strict=True))
+    for result, value in zip(call.results, end.arguments, strict=True):
+        result.replace_all_uses_with(values.get(value, value))
     erase(call)

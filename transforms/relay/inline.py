@@ -17,6 +17,7 @@ far as may be, and so all are taken.
 
 from __future__ import annotations
 
+from collections import Counter, deque
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
@@ -55,16 +56,27 @@ class InlinePass(ModulePass):
         order, recursive = _callees_first(functions)
         for name in recursive:
             remarks.missed(self.name, functions[name], f"@{name} calls itself, and is called where it was called")
+        taken = {name for name, each in functions.items() if not self.marked_only or _is_marked(each)} - recursive
+        mentions = Counter(name for each in all_functions.values() for name in _mentions(each))
+        called = {call.callee.root_reference.data for each in order for call in _calls(each, functions)}
+        # What is called once is moved, not copied, and first its own calls with it: in a chain, each operation once.
+        once = {name for name in taken & called if mentions[name] == 1 and self._goes(functions[name])}
         inlined: set[FuncOp] = set()
-        for caller in order:
-            for call in _calls(caller, functions):
-                callee = functions[call.callee.root_reference.data]
+        callers = deque(each for each in order if each.sym_name.data not in once)
+        while callers:
+            pending = deque(_calls(callers.popleft(), functions))
+            while pending:
+                call = pending.popleft()
+                name = call.callee.root_reference.data
+                callee = functions[name]
                 if not knows_extents(call, callee):
-                    name = callee.sym_name.data
                     remarks.missed(self.name, call, f"@{name} knows extents that are open here: the call asks for them")
-                    continue
-                if callee.sym_name.data not in recursive and (not self.marked_only or _is_marked(callee)):
-                    inline_call(call, callee)
+                    if name in once:
+                        callers.append(callee)  # which stays
+                elif name in taken:
+                    if name in once:
+                        pending.extendleft(reversed(_calls(callee, functions)))
+                    inline_call(call, callee, is_only=name in once)
                     inlined.add(callee)
         if self.marked_only:
             marked = {
@@ -73,13 +85,17 @@ class InlinePass(ModulePass):
                 if _is_marked(each) and name not in recursive and name != "main"
             }
             inlined |= _as_values(op, marked)
-        private = [each for each in inlined if each.sym_visibility is not None or self.marked_only]
+        private = list(filter(self._goes, inlined))
         if private:
             used = {name for other in all_functions.values() if other not in private for name in _mentions(other)}
             for function in private:
                 if function.sym_name.data not in used:
                     erase(function)
         report_changed(changed or bool(inlined))
+
+    def _goes(self, function: FuncOp) -> bool:
+        """Whether a function is erased once nothing refers to it."""
+        return function.sym_visibility is not None or self.marked_only
 
 
 def knows_extents(call: CallOp, callee: FuncOp) -> bool:
@@ -158,9 +174,9 @@ def _calls(caller: FuncOp, functions: Mapping[str, FuncOp]) -> list[CallOp]:
     return [op for op in walk(caller) if isinstance(op, CallOp) and op.callee.root_reference.data in functions]
 
 
-def _mentions(function: FuncOp) -> set[str]:
-    """The functions that `function` calls, or makes values of."""
-    return {op.callee.root_reference.data for op in walk(function) if isinstance(op, CallOp | ClosureOp)}
+def _mentions(function: FuncOp) -> list[str]:
+    """The functions that `function` calls, or makes values of, each time that it does."""
+    return [op.callee.root_reference.data for op in walk(function) if isinstance(op, CallOp | ClosureOp)]
 
 
 def _callees_first(functions: Mapping[str, FuncOp]) -> tuple[list[FuncOp], set[str]]:

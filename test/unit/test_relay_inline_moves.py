@@ -1,0 +1,53 @@
+"""A function that is called once is moved to where it is called: each operation once, however deep calls are nested."""
+
+import pytest
+from native import parse
+from xdsl.context import Context
+from xdsl.ir import Block, Operation
+
+from weft.dialects.relay.core import FuncOp
+from weft.transforms.relay.inline import InlinePass
+
+TYPE = "tensor<4xf32>"
+
+
+def chain(depth: int, calls: int = 1) -> str:
+    """`depth` functions, each of which calls the one before it so often, and has an operator of its own."""
+    texts = [f"relay.func @main(%x: {TYPE}) -> {TYPE} {{ %y = relay.call @f{depth - 1}(%x) : ({TYPE}) -> {TYPE}"]
+    texts.append(f"relay.return %y : {TYPE} }}")
+    for number in range(depth):
+        texts.append(f"relay.func private @f{number}(%x: {TYPE}) -> {TYPE} {{ %0 = relay.tanh %x : {TYPE}")
+        for call in range(calls if number else 0):
+            texts.append(f"%{call + 1} = relay.call @f{number - 1}(%{call}) : ({TYPE}) -> {TYPE}")
+        texts.append(f"relay.return %{calls if number else 0} : {TYPE} }}")
+    return "\n".join(texts)
+
+
+def test_a_chain_of_calls_moves_each_operation_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    depth = 60
+    module = parse(chain(depth))
+    operators = {op for f in module.ops if isinstance(f, FuncOp) for op in f.body.block.ops if op.name == "relay.tanh"}
+    put = 0
+    insert = Block.insert_op_before
+
+    def counted(self: Block, new: Operation, old: Operation) -> None:
+        nonlocal put
+        put += 1
+        insert(self, new, old)
+
+    monkeypatch.setattr(Block, "insert_op_before", counted)
+    InlinePass().apply(Context(), module)
+    (main,) = module.ops
+    assert isinstance(main, FuncOp)
+    *left, _ = main.body.block.ops
+    assert set(left) == operators and put <= 3 * depth
+    main.verify()
+
+
+def test_what_is_called_twice_is_copied() -> None:
+    module = parse(chain(5, 2))
+    InlinePass().apply(Context(), module)
+    (main,) = module.ops
+    assert isinstance(main, FuncOp)
+    assert len(list(main.body.block.ops)) == 1 + 2**5 - 1
+    main.verify()
