@@ -262,17 +262,48 @@ class _Loop(_WithGraphs):
 class _Scan(_WithGraphs):
     def convert(self) -> Sequence[SSAValue | None]:
         node, graph = self.node, self.node.graph("body")
-        if node.version < 9:
-            raise Unsupported("its revision of opset 8, which scans batches", "export the model with opset 9 or newer")
         scanned = node.integer("num_scan_inputs")
-        values = node.present()
+        is_of_batches = node.version < 9
+        if is_of_batches and node.optional(0) is not None:
+            raise Unsupported("lengths of batches that are scanned", "export the model with opset 9 or newer")
+        values = [node.input(i) for i in range(int(is_of_batches), len(node.inputs))]
         state, inputs = values[: len(values) - scanned], values[len(values) - scanned :]
         gathered = len(graph.output) - len(state)
         if scanned < 1 or scanned > len(values) or gathered < 0:
             raise Malformed(f"{scanned} inputs of {len(values)} are scanned")
+        if is_of_batches:
+            return self._of_batches(graph, state, inputs, node.integers("directions", [0] * scanned))
         axes = node.integers("scan_input_axes", [0] * scanned)
         axes = [node.axis(axis, len(shape_of(value))) for axis, value in zip(axes, inputs, strict=True)]
-        backwards = node.integers("scan_input_directions", [0] * scanned)
+        return self._scanned(graph, state, inputs, axes, node.integers("scan_input_directions", [0] * scanned))
+
+    def _of_batches(
+        self, graph: GraphProto, state: Sequence[SSAValue], inputs: Sequence[SSAValue], backwards: Sequence[int]
+    ) -> Sequence[SSAValue]:
+        """The revision of opset 8: each batch, which stands before all else, is scanned by itself."""
+        values = [*state, *inputs]
+        extents = {shape_of(value)[0] if shape_of(value) else 0 for value in values}
+        if DYNAMIC in extents:
+            raise Unsupported("scans a number of batches that only a run says", give_shapes())
+        if len(extents) != 1 or not 0 < (count := extents.pop()) <= MAX_TURNS:
+            raise Malformed("what is scanned has not equally many batches, or none")
+        batches: list[Sequence[SSAValue]] = []
+        for batch in range(count):
+            parts = [self._row(value, 0, batch) for value in values]
+            given, rows = parts[: len(state)], parts[len(state) :]
+            batches.append(self._scanned(graph, given, rows, [0] * len(rows), backwards))
+        return [_stacked(self.node, each, 0) for each in zip(*batches, strict=True)]
+
+    def _scanned(
+        self,
+        graph: GraphProto,
+        state: Sequence[SSAValue],
+        inputs: Sequence[SSAValue],
+        axes: Sequence[int],
+        backwards: Sequence[int],
+    ) -> Sequence[SSAValue]:
+        node = self.node
+        gathered = len(graph.output) - len(state)
         to_axes = node.integers("scan_output_axes", [0] * gathered)
         reversed_outputs = node.integers("scan_output_directions", [0] * gathered)
 

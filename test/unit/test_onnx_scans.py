@@ -97,3 +97,28 @@ def test_turns_are_timed_one_by_one() -> None:
     exe = weft.compile(_loop([number, helper.make_node("Add", ["state", "number"], ["next"])], "state"))
     steps = exe.profile(np.ones(3, np.float32)).steps
     assert sum("add" in str(step) for step in steps) == TURNS
+
+
+@pytest.mark.parametrize("back", [0, 1])
+def test_a_scan_of_opset_8_takes_batches(back: int) -> None:
+    nodes = [helper.make_node("Add", ["state", "row"], ["next"]), helper.make_node("Mul", ["next", "row"], ["scaled"])]
+    body = helper.make_graph(
+        nodes, "body", [_value("state", 3), _value("row", 3)], [_value("next", 3), _value("scaled", 3)]
+    )
+    node = helper.make_node(
+        "Scan", ["", "first", "rows"], ["last", "all"], body=body, num_scan_inputs=1, directions=[back]
+    )
+    graph = helper.make_graph(
+        [node], "batches", [_value("first", 2, 3), _value("rows", 2, 5, 3)],
+        [_value("last", 2, 3), _value("all", 2, 5, 3)],
+    )  # fmt: skip
+    exe = weft.compile(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 8)], ir_version=9))
+    rng = np.random.default_rng(2)
+    state, rows = (rng.standard_normal(shape).astype(np.float32) for shape in ((2, 3), (2, 5, 3)))
+    last, everything = exe(state, rows)
+    wanted: list[np.ndarray] = []
+    for row in np.moveaxis(rows, 1, 0)[:: -1 if back else 1]:
+        state = state + row
+        wanted.append(state * row)
+    assert_close(last, state)
+    assert_close(everything, np.stack(wanted, axis=1))
