@@ -17,7 +17,9 @@ from typing import TypeAlias
 from xdsl.dialects.builtin import AnyFloat, f32, f64, i64
 from xdsl.ir import SSAValue
 
-from ...dialects.relay.base import tensor
+from ...dialects.relay.base import DYNAMIC, shape_of, tensor
+from ...dialects.relay.core import TupleOp
+from ...dialects.relay.ops.slicing import ConcatenateOp
 from .errors import Malformed, Unsupported
 from .node import Node, rank_of
 from .told import Told, count_of, of_either_sign, positions, up_to
@@ -89,11 +91,28 @@ def by_scales(
     scales = scales.provided((scales * -1 < 0).all())
     found: list[ToldAxis] = []
     for number, axis in enumerate(axes):
+        if roi is None and known_at(node, node.input(index), number) == 1:
+            continue
         scale, length = scales.at([number]), extent(node, x, axis)
         size = Told(node, node.cast((as_floats(length, scale) * scale).value, i64))
         one = Told(node, node.scalar(1, scale.value))
         found.append(ToldAxis(axis, length, size, (scale, one), region(node, roi, number, len(axes))))
     return resampled_as_told(node, x, found, coordinates, rounding)
+
+
+def known_at(node: Node, vector: SSAValue, place: int) -> float | None:
+    """An element of a vector that is put together of some that are known, as `[1, 1, h, w]`, and others."""
+    if (array := node.emitter.evaluate(vector)) is not None:
+        return array.reshape(-1)[place].item()
+    if isinstance(joined := vector.owner, ConcatenateOp) and isinstance(parts := joined.operands[0].owner, TupleOp):
+        for part in parts.fields:
+            count = shape_of(part)[0]
+            if count == DYNAMIC:
+                return None
+            if place < count:
+                return known_at(node, part, place)
+            place -= count
+    return None
 
 
 def by_sizes(

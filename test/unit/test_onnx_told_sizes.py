@@ -127,3 +127,32 @@ def test_sums_over_rows_of_several_known_extents_are_scheduled() -> None:
         np.asarray(next(iter(executable.run(feeds).values())), np.float32) for executable in (scheduled, program(proto))
     )
     np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-6)
+
+
+def test_a_scale_of_one_leaves_an_extent_as_it_is_beside_scales_that_are_computed():
+    """As places of images are enlarged: by `[1, 1, h / 3, w / 3]`. The batch of one stays one, and broadcasts."""
+    weights = {"table": X[:1, :, :3, :3], "ones": f32(1, 1), "three": f32(3, 3), "two": np.array([2]), "four": [4]}
+    nodes = [
+        helper.make_node("Shape", ["x"], ["shape"]),
+        helper.make_node("Slice", ["shape", "two", "four"], ["size"]),
+        helper.make_node("Cast", ["size"], ["floats"], to=onnx.TensorProto.FLOAT),
+        helper.make_node("Div", ["floats", "three"], ["some"]),
+        helper.make_node("Concat", ["ones", "some"], ["scales"], axis=0),
+        helper.make_node("Resize", ["table", "", "scales"], ["places"], mode="cubic"),
+        helper.make_node("Add", ["x", "places"], ["sum"]),
+        helper.make_node("Reshape", ["sum", "flat"], ["y"]),
+    ]
+    weights["flat"] = np.array([0, 0, -1])
+    graph = helper.make_graph(
+        nodes,
+        "g",
+        [helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, ["b", 3, "h", "w"])],
+        [helper.make_empty_tensor_value_info("y")],
+        [onnx.numpy_helper.from_array(np.asarray(value), name) for name, value in weights.items()],
+    )
+    proto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
+    runtime = ort.InferenceSession(proto.SerializeToString(), providers=["CPUExecutionProvider"])
+    compiled = program(proto)
+    for x in (X, X[:1, :, :3], np.concatenate([X, X[:1]], axis=0)[:, :, :, :3]):
+        ours: list[Any] = [*compiled.run({"x": np.ascontiguousarray(x)}).values()]
+        np.testing.assert_allclose(ours[0], runtime.run(None, {"x": x})[0], rtol=1e-5, atol=1e-5, strict=True)
