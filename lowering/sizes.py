@@ -1,7 +1,8 @@
 """Numbers that are known when a graph is called: as compiled code and the runtime agree on them.
 
 A size is an integer, a symbol `("n", 0)`, by its number, or what is made of sizes: `("+", a, b)`, `("*", a, b)`,
-`("//", a, b)` and `("%", a, b)`, `("min", a, b)` and `("max", a, b)`. Needs no compiler.
+`("//", a, b)` and `("%", a, b)`, `("min", a, b)` and `("max", a, b)`. What divides is a positive number, or the
+greater of one and a size. Needs no compiler.
 """
 
 from __future__ import annotations
@@ -67,9 +68,9 @@ def range_of(size: Size, ranges: Sequence[Range]) -> Range:
             products = [x * y for x in (a, b) for y in (c, d)]
             return min(products), max(products)
         case "//":
-            return a // c, b // c
+            return min(a // c, a // d), max(b // c, b // d)
         case "%":
-            return (a % c, a % c) if a == b else (0, c - 1)
+            return (a % c, a % c) if a == b and c == d else (0, d - 1)
         case "min":
             return min(a, c), min(b, d)
         case _:
@@ -106,11 +107,18 @@ def from_json(value: object, symbols: int) -> Size:
                 return "n", number
             case [str(kind), lhs, rhs] if kind in OPERATORS:
                 right = from_json(rhs, symbols)
-                if kind not in ("//", "%") or (isinstance(right, int) and right > 0):
+                if kind not in ("//", "%") or _is_positive(right):
                     return kind, from_json(lhs, symbols), right
             case _:
                 pass
     raise ValueError(f"{value} is no size over {symbols} symbols")
+
+
+def _is_positive(size: Size) -> bool:
+    """Whether it is above zero whatever the symbols are: a number, or the greater of such and something else."""
+    if isinstance(size, int):
+        return size > 0
+    return len(size) == 3 and size[0] == "max" and (_is_positive(size[1]) or _is_positive(size[2]))
 
 
 @record

@@ -434,7 +434,10 @@ _KIND: dict[type[IntExpr], BinaryKind] = {
 
 
 def _is_positive(form: IntExpr) -> bool:
-    return isinstance(form, Integer) and form.value > 0
+    """Whether it is above zero whatever the symbols are: a number, or the greater of such and something else."""
+    if isinstance(form, Integer):
+        return form.value > 0
+    return isinstance(form, Max) and any(map(_is_positive, form.args))
 
 
 def _divides(form: IntExpr) -> bool:

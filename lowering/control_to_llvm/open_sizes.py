@@ -187,10 +187,14 @@ class Sizes:
                 for product in products[1:]:
                     low, high = self._exactly("min", low, product), self._exactly("max", high, product)
                 return low, high
+            case "//":
+                low, high = ([self._exactly("//", x, y) for y in (c, d)] for x in (a, b))
+                return self._exactly("min", *low), self._exactly("max", *high)
             case "%":
-                known, rest = asm.compare(EQUAL, a, b), self._exactly("%", a, c)
-                most = asm.add(llvm.SubOp(c, asm.integer(1))).results[0]
-                return asm.select(known, rest, asm.integer(0)), asm.select(known, rest, most)
+                zero, most = asm.integer(0), asm.add(llvm.SubOp(d, asm.integer(1))).results[0]
+                rest, one, other = self._exactly("%", a, c), asm.compare(EQUAL, a, b), asm.compare(EQUAL, c, d)
+                low, high = asm.select(other, rest, zero), asm.select(other, rest, most)
+                return asm.select(one, low, zero), asm.select(one, high, most)
             case _:
                 return self._exactly(kind, a, c), self._exactly(kind, b, d)
 

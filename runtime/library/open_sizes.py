@@ -180,13 +180,14 @@ static inline range times(range a, range b) {
 }
 
 static inline range quotient(range a, range b) {
-  range made = {floored(a.low, b.low), floored(a.high, b.low)};
+  range made = {lesser(floored(a.low, b.low), floored(a.low, b.high)),
+                greater(floored(a.high, b.low), floored(a.high, b.high))};
   return made;
 }
 
 static inline range rest_of(range a, range b) {
-  range made = {0, b.low - 1};
-  return a.low == a.high ? exactly(a.low - product(floored(a.low, b.low), b.low)) : made;
+  range made = {0, b.high - 1};
+  return a.low == a.high && b.low == b.high ? exactly(a.low - product(floored(a.low, b.low), b.low)) : made;
 }
 
 static inline range least(range a, range b) {

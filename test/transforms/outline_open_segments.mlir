@@ -118,3 +118,47 @@ relay.func private @second(%p: tuple<tensor<?xf32>, tensor<?xf32>>) -> tensor<?x
   %1 = relay.exp %0 : tensor<?xf32>
   relay.return %1 : tensor<?xf32>
 }
+
+// -----
+
+// A shape that is computed before a branch is computed again behind it, of the tensor that is there.
+
+// CHECK-LABEL: relay.func @shapes_are_known_behind_a_branch
+// CHECK-NEXT:    relay.if
+// CHECK:         relay.call_lowered @shapes_are_known_behind_a_branch_segment_1(%z, %y)
+// CHECK-NOT:     relay.func private @shapes_are_known_behind_a_branch_segment(
+// CHECK:         relay.func private @shapes_are_known_behind_a_branch_segment_1(%z: tensor<?xf32>, %y: tensor<?x6xf32>)
+// CHECK-NEXT:    %rows = relay.call @rows(%z)
+// CHECK-NEXT:    %to = relay.call @twice(%rows)
+// CHECK-NEXT:    relay.call @parts(%y, %to)
+relay.func @shapes_are_known_behind_a_branch(%x: tensor<?x6xf32>, %z: tensor<?xf32>, %c: tensor<i1>) -> tensor<?x?xf32> {
+  %rows = relay.call @rows(%z) : (tensor<?xf32>) -> tensor<1xi64>
+  %to = relay.call @twice(%rows) : (tensor<1xi64>) -> tensor<2xi64>
+  %y = relay.if %c : (tensor<i1>) -> tensor<?x6xf32> {
+    %0 = relay.call @k(%x) : (tensor<?x6xf32>) -> tensor<?x6xf32>
+    relay.yield %0 : tensor<?x6xf32>
+  } else {
+    relay.yield %x : tensor<?x6xf32>
+  }
+  %parts = relay.call @parts(%y, %to) : (tensor<?x6xf32>, tensor<2xi64>) -> tensor<?x?xf32>
+  relay.return %parts : tensor<?x?xf32>
+}
+relay.func private @k(%p: tensor<?x6xf32>) -> tensor<?x6xf32> attributes {primitive} {
+  %0 = relay.exp %p : tensor<?x6xf32>
+  relay.return %0 : tensor<?x6xf32>
+}
+relay.func private @rows(%p: tensor<?xf32>) -> tensor<1xi64> attributes {primitive} {
+  %0 = relay.shape_of %p {dtype = "int64"} : (tensor<?xf32>) -> tensor<1xi64>
+  relay.return %0 : tensor<1xi64>
+}
+relay.func private @twice(%p: tensor<1xi64>) -> tensor<2xi64> attributes {primitive} {
+  %0 = relay.add %p, %p : (tensor<1xi64>, tensor<1xi64>) -> tensor<1xi64>
+  %1 = relay.constant dense<-1> : tensor<1xi64>
+  %2 = relay.tuple(%0, %1) : (tensor<1xi64>, tensor<1xi64>) -> tuple<tensor<1xi64>, tensor<1xi64>>
+  %3 = relay.concatenate %2 {axis = 0 : i64} : (tuple<tensor<1xi64>, tensor<1xi64>>) -> tensor<2xi64>
+  relay.return %3 : tensor<2xi64>
+}
+relay.func private @parts(%p: tensor<?x6xf32>, %to: tensor<2xi64>) -> tensor<?x?xf32> attributes {primitive} {
+  %0 = relay.dyn.reshape %p, %to : (tensor<?x6xf32>, tensor<2xi64>) -> tensor<?x?xf32>
+  relay.return %0 : tensor<?x?xf32>
+}

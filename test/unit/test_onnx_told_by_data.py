@@ -288,3 +288,33 @@ def test_what_data_cuts_out_and_zeros_around_it_are_compared_with_an_image_when_
         for begin, cut, length in ((2, 4, 6), (-3, 5, 5), (3, 5, 6))
     ]
     check(nodes, {"x": [2], "m": ["k"], "z": ["n"]}, calls, {**NUMBERS, "axis": np.array([0])})
+
+
+def test_what_is_left_of_a_shape_is_what_its_other_numbers_leave_not_what_stands_in_their_place():
+    """The first part of the program knows `rows`, the part behind the branch is told them: they are no `n`."""
+
+    def branch(op: str) -> Any:
+        made = helper.make_tensor_value_info(op, onnx.TensorProto.FLOAT, None)
+        return helper.make_graph([helper.make_node(op, ["x"], [op])], op, [], [made])
+
+    nodes = [
+        helper.make_node("Shape", ["z"], ["rows"]),
+        helper.make_node("Mul", ["rows", "two"], ["twice"]),
+        helper.make_node("Concat", ["twice", "rest", "two"], ["to"], axis=0),
+        helper.make_node("Cast", ["on"], ["is_on"], to=onnx.TensorProto.BOOL),
+        helper.make_node("If", ["is_on"], ["taken"], then_branch=branch("Exp"), else_branch=branch("Neg")),
+        helper.make_node("Reshape", ["taken", "to"], ["parts"]),
+        helper.make_node("ReduceSum", ["parts", "one"], ["sums"], keepdims=0),
+        helper.make_node("Shape", ["taken"], ["whole"]),
+        helper.make_node("Reshape", ["parts", "whole"], ["back"]),
+        helper.make_node("ReduceSum", ["back", "one"], ["lines"], keepdims=0),
+        helper.make_node("ReduceSum", ["lines", "one_"], ["line"], keepdims=1),
+        helper.make_node("Reshape", ["line", "one"], ["line_"]),
+        helper.make_node("Mul", ["sums", "line_"], ["y"]),
+    ]
+    calls = [
+        {"x": np.arange(6 * n).reshape(n, 6) / 20, "z": np.zeros(k), "on": on}
+        for n, k, on in ((4, 2, 1), (4, 3, 0), (2, 3, 1), (5, 2, 0), (6, 1, 1), (7, 21, 0), (4, 1, 1))
+    ]
+    weights = {"two": np.array([2]), "rest": np.array([-1]), "one": np.array([1]), "one_": np.array([0])}
+    check(nodes, {"x": ["n", 6], "z": ["k"], "on": []}, calls, weights)

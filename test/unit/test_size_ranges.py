@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ctypes
+import json
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 
 import numpy as np
+import pytest
 from native import parse
 from strict_c import STRICT, needs_compiler
 from xdsl.dialects import llvm
@@ -21,7 +23,7 @@ from weft.lowering.llvm_ir.module import emit_llvm_ir
 from weft.lowering.loops_to_c.compile import compiler_command
 from weft.lowering.machine.codegen import compile_module
 from weft.lowering.machine.target import Target
-from weft.lowering.sizes import OPERATORS, Range, Size, SymbolExtents, evaluate, range_of
+from weft.lowering.sizes import OPERATORS, Range, Size, SymbolExtents, evaluate, from_json, range_of, to_json
 from weft.runtime.jit import LoadedObjects
 from weft.runtime.library.hosted import c_size
 from weft.runtime.library.open_sizes import RANGE_ARITHMETIC
@@ -35,15 +37,20 @@ FALLING: Sequence[Size] = (
     ("//", ("*", ("n", 2), -1), 4),
     ("%", ("+", ("n", 0), -5), 4),
     ("%", ("*", ("n", 2), -3), 5),
+    ("//", ("*", ("n", 2), 6), ("max", ("n", 1), 1)),
+    ("//", ("+", ("n", 2), -7), ("max", 1, ("*", ("n", 1), ("n", 3)))),
+    ("%", ("n", 2), ("max", ("n", 1), 1)),
 )
-"""Products whose extremes are not those of their factors, and what is below zero."""
+"""Products whose extremes are not those of their factors, what is below zero, and quotients by sizes."""
 
 
 def random_size(random: Random, depth: int) -> Size:
     if depth == 0 or random.random() < 0.2:
         return random.choice([("n", random.randrange(len(RANGES))), random.randint(-4, 6)])
     kind, lhs = random.choice(OPERATORS), random_size(random, depth - 1)
-    return kind, lhs, random.randint(1, 6) if kind in ("//", "%") else random_size(random, depth - 1)
+    if kind not in ("//", "%"):
+        return kind, lhs, random_size(random, depth - 1)
+    return kind, lhs, random.choice([random.randint(1, 6), ("max", 1, random_size(random, 1))])
 
 
 def sizes() -> list[Size]:
@@ -66,9 +73,18 @@ def test_a_size_lies_where_its_range_says():
 
 
 def test_the_extremes_of_a_product_that_falls_are_those_of_its_range():
-    for size in FALLING[:5]:
+    for size in (*FALLING[:5], FALLING[6]):
         found = values(size)
         assert range_of(size, RANGES) == (min(found), max(found)), size
+
+
+def test_what_divides_is_above_zero():
+    symbols = len(RANGES)
+    for size in FALLING:
+        assert from_json(json.loads(json.dumps(to_json(size))), symbols) == size
+    for divisor in (0, -1, ["n", 1], ["max", 0, ["n", 1]], ["min", 1, ["n", 1]]):
+        with pytest.raises(ValueError, match="is no size"):
+            from_json(["//", ["n", 0], divisor], symbols)
 
 
 def expected() -> list[Range]:

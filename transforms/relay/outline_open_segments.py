@@ -15,13 +15,16 @@ A segment ends as well where a kernel is told by data how large its result is, a
 (`dyn.tile` so often as an element says): to the next segment that is an input, whose elements are symbols. So a
 function that does not branch has segments, if there is such a kernel in it.
 
+A shape that another segment has computed, `[n * 2, -1]`, is no input where it can be computed once more: of constants,
+of shapes of tensors that are there, and of other numbers. So what is told it knows what its elements are.
+
 Tuples that kernels take are put together within the segment. Does nothing to a module in which no function branches,
 or is cut so, or in which every shape is known. TVM has no counterpart: its virtual machine runs kernel after kernel.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -29,12 +32,13 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ArrayAttr, FunctionType, ModuleOp, TupleType, UnitAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-from ...dialects.relay.base import flatten_types, is_dynamic
+from ...dialects.relay.base import RelayOp, flatten_types, is_dynamic
 from ...dialects.relay.core import CallLoweredOp, CallOp, ConstantOp, FuncOp, ReturnOp, TupleGetOp, TupleOp
 from ...dialects.relay.data import ConstructOp
 from ...dialects.relay.devices import PARAMETER_DEVICES, RESULT_DEVICES, VirtualDevice, VirtualDeviceAttr
+from ...dialects.relay.ops.creation import NdarraySizeOp, ShapeOfOp
 from ...dialects.relay.scan import ScanOp
-from ...dialects.relay.telling import is_telling
+from ...dialects.relay.telling import is_telling, told_inputs
 from ...dialects.support.unique_names import UniqueNames, unique_symbols
 from ..infra import ModulePass, report_changed
 from ..infra.walk import erase, walk
@@ -114,18 +118,32 @@ class _Outlining:
         """Tuples, and fields of such, that are made of results of the group."""
         self.waiting: set[Operation] = set()
         """The members of both."""
+        self.recipes: dict[SSAValue, SSAValue] = {}
+        """Of numbers that a segment gives, what computes them: calls that stand nowhere, and are cloned."""
+        self.again: dict[SSAValue, SSAValue] = {}
+        """What of that this segment computes itself."""
+        self.outlined: list[tuple[CallLoweredOp, FuncOp]] = []
 
     def run(self) -> None:
         constants = [op for op in walk(self.function) if isinstance(op, ConstantOp | TupleOp | TupleGetOp)]
         for block in [b for op in walk(self.function) for region in op.regions for b in region.blocks]:
             for op in list(block.ops):
                 self._visit(op)
+        forget = dict.fromkeys(op for value in self.recipes.values() for op in _detached(value))
+        for op in forget:
+            op.drop_all_references()
+        for call, segment in reversed(self.outlined):
+            if call.results and not any(result.first_use for result in call.results):
+                erase(call)  # all that it gives is computed again where it is needed
+                segment.detach()
+                segment.erase()
         for constant in reversed(constants):
             if constant.parent is not None and constant.results[0].first_use is None:
                 erase(constant)
 
     def _visit(self, op: Operation) -> None:
         if isinstance(op, ScanOp) or (isinstance(op, CallOp) and op.callee.root_reference.data in self.kernels):
+            self._know_shapes(op)
             if self.cuts and not self.following.add(op):
                 again = self._computed_again(op) if isinstance(op, CallOp) else []
                 self._flush(op)
@@ -155,7 +173,10 @@ class _Outlining:
             owner = value.owner
             if not isinstance(owner, Operation) or owner not in self.waiting or owner in chain:
                 return
-            if isinstance(owner, TupleOp | TupleGetOp) or all(map(_is_small, owner.operands)):
+            if isinstance(owner, TupleOp | TupleGetOp) or (
+                self._computes_numbers(owner)
+                and all(_is_small(each) or each.owner not in self.waiting for each in owner.operands)
+            ):
                 for operand in owner.operands:
                     gather(operand)
                 chain[owner] = None
@@ -181,6 +202,76 @@ class _Outlining:
             op.erase()
         return []
 
+    def _computes_numbers(self, op: Operation) -> bool:
+        """Whether an operation is a call that makes a few numbers of others, or of shapes, and not of data."""
+        if not isinstance(op, CallOp) or not all(_is_small(result) for result in op.results):
+            return False
+        body = self.kernels[op.callee.root_reference.data].body.block
+        if any(isinstance(each, RelayOp) and each.SAYS_EXTENT for each in body.ops):
+            return False
+        return all(
+            _is_small(value) or _is_only_measured(argument)
+            for value, argument in zip(op.arguments, body.args, strict=True)
+        )
+
+    def _recipe(
+        self, value: SSAValue, needed: Collection[SSAValue], made: dict[SSAValue, SSAValue | None]
+    ) -> SSAValue | None:
+        """What computes a value of this segment anew, of what is there behind it: the segment will give `needed`."""
+        owner = value.owner
+        if not isinstance(owner, Operation) or owner not in self.waiting:
+            return self.recipes.get(value, value)
+        if value not in made:
+            made[value] = value if value in needed else None
+            if isinstance(owner, TupleOp | TupleGetOp) or self._computes_numbers(owner):
+                given = {operand: self._recipe(operand, needed, made) for operand in owner.operands}
+                known = {operand: recipe for operand, recipe in given.items() if recipe is not None}
+                if len(known) == len(given):
+                    made.update(zip(owner.results, owner.clone(known).results, strict=True))
+        return made[value]
+
+    def _know_shapes(self, op: CallOp | ScanOp) -> None:
+        """Let a call of numbers that other segments have computed take them as this one computes them."""
+        if not isinstance(op, CallOp):
+            return
+        told = set(told_inputs(self.kernels[op.callee.root_reference.data]))
+        number = 0
+        for place, value in enumerate(op.arguments):
+            if number in told or self._computes_numbers(op):
+                op.operands[place] = self._known(value, op)
+            number += len(flatten_types([value.type]))
+
+    def _known(self, value: SSAValue, before: Operation) -> SSAValue:
+        """A value, computed before an operation if it has a recipe, or is put together of such as have."""
+        if value in self.again:
+            return self.again[value]
+        source = self.recipes.get(value, value)
+        recipe = source.owner
+        is_there = not isinstance(recipe, Operation) or recipe.parent is not None
+        if (
+            not isinstance(recipe, Operation)
+            or recipe in self.waiting
+            or (is_there and not isinstance(recipe, TupleOp))
+        ):
+            return value
+        given = {operand: self._known(operand, before) for operand in recipe.operands}
+        if is_there and all(old is new for old, new in given.items()):
+            return value
+        copy = recipe.clone(given)
+        assert before.parent is not None
+        before.parent.insert_op_before(copy, before)
+        if isinstance(copy, CallOp):
+            if self.cuts and not self.following.add(copy):
+                erase(copy)
+                return value
+            self.group.append(copy)
+        else:
+            self.tuples.append(copy)
+        self.waiting.add(copy)
+        self.again[value] = found = copy.results[next(n for n, each in enumerate(recipe.results) if each is source)]
+        found.name_hint = value.name_hint
+        return found
+
     def _flush(self, before: Operation) -> None:
         """Put the segment that was gathered, and what is made of its results, before an operation."""
         if self.group:
@@ -189,7 +280,7 @@ class _Outlining:
                 assert before.parent is not None
                 before.parent.insert_op_before(op, before)
             self._outline(before)
-        self.group, self.tuples, self.waiting = [], [], set()
+        self.group, self.tuples, self.waiting, self.again = [], [], set(), {}
         self.following = FollowingCalls(self.kernels)
 
     def _device(self, value: SSAValue) -> VirtualDevice:
@@ -267,6 +358,7 @@ class _Outlining:
         self.module.body.block.add_op(segment)
         call = CallLoweredOp(name, inputs, types.outputs.data)
         call.location = segment.location
+        self.outlined.append((call, segment))
         first = next((op for op in self.tuples if op.parent is not None), before)
         block = before.parent
         assert block is not None
@@ -274,13 +366,31 @@ class _Outlining:
             op.location = segment.location
         block.insert_ops_before([*taken_apart, call], first)
         flat = iter(call.results)
+        made = dict[SSAValue, SSAValue | None]()
+        recipes = {old: self._recipe(old, needed, made) for old in needed if is_telling(old.type)}
         for old in needed:
             whole = _put_together(old.type, flat, block, first)
             self.plan[whole] = self._device(old)
             old.replace_all_uses_with(whole)
+            if (recipe := recipes.get(old)) is not None and recipe is not old:
+                self.recipes[whole] = recipe
         for op in reversed([*self.group, *self.tuples]):
             if op in own:
                 erase(op, safe_erase=False)
+
+
+def _detached(value: SSAValue) -> Iterator[Operation]:
+    """The operations that stand nowhere of those that make a value."""
+    owner = value.owner
+    if isinstance(owner, Operation) and owner.parent is None:
+        yield owner
+        for operand in owner.operands:
+            yield from _detached(operand)
+
+
+def _is_only_measured(argument: SSAValue) -> bool:
+    """Whether a function takes nothing of an argument but its shape."""
+    return all(isinstance(use.operation, ShapeOfOp | NdarraySizeOp) for use in argument.uses)
 
 
 def _is_small(value: SSAValue) -> bool:

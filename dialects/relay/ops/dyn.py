@@ -16,7 +16,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ... import te
 from ...support.operations import irdl_op_definition
-from ...te.assume import agree, at_most
+from ...te.assume import at_most
 from ...te.dim_order import extreme
 from ...te.dims import quotient, substituted, to_text
 from ..base import (
@@ -142,12 +142,12 @@ class DynReshapeOp(OfData):
         return shape
 
     def remaining(self, shape: Sequence[te.Dim], dims: Sequence[te.Dim]) -> te.Dim:
-        """The extent that -1 stands for: what the others leave of the elements. Where it is not known whether they
-        divide those, as halves do, symbols are asked to be even; else the others to be the data's in the same places,
-        as a number of images is that goes by two names.
+        """The extent that -1 stands for: what the others leave of the elements, or what the type says. Where it is not
+        known whether the others divide those, symbols are asked to be even, as for halves; else it is a quotient, and
+        whether it comes out even is asked.
 
         Raises:
-            TypeError: it is not known even so.
+            TypeError: they do not divide them.
         """
         have, rest = te.product(dims), te.product(n for n in shape if n != -1)
         try:
@@ -155,11 +155,10 @@ class DynReshapeOp(OfData):
         except TypeError:
             if (found := _of_whole_parts(have, rest)) is not None:
                 return found
-            pairs = [(n, m) for n, m in zip(shape, dims, strict=False) if isinstance(n, te.Expr)]
-            if not pairs or not all(agree(n, m) for n, m in pairs):
-                raise
-            kept = [dims[d] if isinstance(n, te.Expr) and d < len(dims) else n for d, n in enumerate(shape)]
-            return _shared(have, te.product(n for n in kept if n != -1))
+            said = shape_of(self.result)[shape.index(-1)]
+            if said != DYNAMIC and te.equal_or_asked(have, te.product((rest, said))):
+                return said
+            return _shared(have, extreme(te.BinaryKind.MAX, rest, 1))
 
     def compute_symbolic(self, told: Sequence[Sequence[te.Dim | float]], *data: te.Tensor) -> te.Tensor:
         (x,) = data
