@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from weft import relay
 from weft.dialects.relay.ops import (
     advanced_indexing,
     gather,
@@ -55,6 +56,15 @@ def test_gather_counts_negative_indices_from_the_end(axis: int):
 
 def test_gather_may_look_at_a_part_of_the_data():
     assert_close(run_operator(gather.GatherOp, [X, ints([[[3], [0]]])], axis=2), [[[X[0, 0, 3]], [X[0, 1, 0]]]])
+
+
+@pytest.mark.parametrize("number", [0, 7, 19, 25])
+def test_one_number_is_taken_of_a_tensor_of_open_extents(number: int):
+    names: Any = relay
+    x, index = names.var("x", shape=(names.Any(), names.Any())), names.var("index", shape=(), dtype="int32")
+    run = names.create_executor("vm").evaluate(names.Function([x, index], names.take(x, index)))
+    data = random_floats(4, 5)
+    assert_close(run(data, np.int32(number)), data.take(number, mode="clip"))
 
 
 def test_index_vectors_name_slices():

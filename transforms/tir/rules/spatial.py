@@ -98,7 +98,7 @@ def _at_one_place(block: BlockOp) -> ForOp | None:
     """The loop over what is taken from one place, such as the channels of a pixel, where data decides on places, by
     long computations, for each iteration of the innermost loop: inside, it does so once for all of them."""
     placing, steps = placing_iterators(block)
-    if steps < LONG or block.iters[-1] not in placing or split_loops(block)[1]:
+    if steps < LONG or not placing or block.iters[-1] not in placing or split_loops(block)[1]:
         return None
     rest = [
         n for n, iterator in enumerate(block.iters) if iterator not in placing and block.likely_extents[n] >= SEVERAL
