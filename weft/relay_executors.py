@@ -39,7 +39,7 @@ from .frontend.relay.kinds import Constant
 from .frontend.relay.module import IRModule
 from .lowering.machine.scoped_target import or_current
 from .relay_backend import Executor, Runtime, check_python_calls, check_runtime
-from .relay_broadcasting import Broadcasting, is_open
+from .relay_broadcasting import Broadcasting, Program, is_open
 from .runtime.tensors import InputError
 from .transforms.infra.context import PassContext
 from .transforms.infra.walk import clone
@@ -170,12 +170,7 @@ class Evaluator:
             shown = partial(results_of, main.function_type.outputs.data)
         else:
             native = compiled(module, self.target, main.sym_name.data)
-            program, shown = native.program, native.shown
-            if native.written is None and is_open(main):
-                kept, target, name = module.clone(), self.target, main.sym_name.data
-                program = Broadcasting(
-                    program, main, lambda shapes: compile_model(kept, target, shapes=shapes, function=name)
-                )
+            program, shown = broadcasting(native, module, self.target, main), native.shown
 
         def run(arrays: Sequence[NDArray]) -> Sequence[NDArray]:
             found = program(*arrays)
@@ -240,6 +235,18 @@ def compiled(module: ModuleOp, target: str | Target, name: str) -> Compiled:
             return Compiled(program, function.function_type.outputs.data, written)
     program = compile_model(module, target, function=name)
     return Compiled(program, function.function_type.outputs.data)
+
+
+def broadcasting(native: Compiled, module: ModuleOp, target: str | Target, function: FuncOp) -> Program:
+    """What calls the native code of a function of a module, and that for open extents of 1 where it is called so."""
+    if native.written is not None or not is_open(function):
+        return native.program
+    from .compiler import compile as compile_model
+
+    kept, name = module.clone(), function.sym_name.data
+    return Broadcasting(
+        native.program, function, lambda shapes: compile_model(kept, target, shapes=shapes, function=name)
+    )
 
 
 def results_of(types: Sequence[Attribute], arrays: Sequence[NDArray]) -> Result:

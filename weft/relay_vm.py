@@ -5,7 +5,8 @@
     y = machine.run()
 
 There is no bytecode: each function is native code, as `weft.compile` makes it, which branches, calls and takes tensors
-of open extents by itself. Functions other than `@main` are compiled when they are first asked for.
+of open extents by itself. Functions other than `@main` are compiled when they are first asked for, and once more where
+a call broadcasts along an open extent of 1; those of a file that was loaded refuse such a call.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from .dialects.support.hints import is_tuple
 from .dialects.support.nd import NDArray as NamedArray
 from .dialects.support.nd import as_nd
 from .lowering.machine.scoped_target import or_current
-from .relay_executors import compiled, in_order, leaves, optimize
+from .relay_executors import broadcasting, compiled, in_order, leaves, optimize
 from .runtime import vm as _of_runtime
 from .transforms.infra.walk import clone
 from .transforms.relay.bind_params import bind_known, input_names
@@ -151,8 +152,10 @@ class Executable:
         if (known := self._callees.get(name)) is None:
             from .relay_vm_files import Callee
 
-            params = input_names(self._function(name))
-            known = self._callees[name] = Callee(params, compiled(self._module, self.target, name))
+            function = self._function(name)
+            native = compiled(self._module, self.target, name)
+            call = broadcasting(native, self._module, self.target, function)
+            known = self._callees[name] = Callee(input_names(function), native, call)
         return known
 
 
@@ -321,8 +324,8 @@ class VirtualMachine:
             InputError: a shape or a dtype does not fit.
             CheckError: an index lies outside of an axis, where that is an error.
         """
-        program, arrays = self._bound(func_name, args, kwargs)
-        found = program(*arrays)
+        callee, arrays = self._bound(func_name, args, kwargs)
+        found = callee.call(*arrays)
         self._outputs = [as_nd(each) for each in (found if isinstance(found, tuple) else (found,))]
         return self._exe.results(func_name, self._outputs)
 
@@ -372,17 +375,17 @@ class VirtualMachine:
         if args and isinstance(args[0], VirtualDevice):
             check_devices(args[0], self._exe.target)
             args = args[1:]
-        program, arrays = self._bound(func_name, args, kwargs)
-        return program.benchmark(*arrays, repeat=repeat, number=number, min_repeat_ms=min_repeat_ms)
+        callee, arrays = self._bound(func_name, args, kwargs)
+        return callee.compiled.program.benchmark(*arrays, repeat=repeat, number=number, min_repeat_ms=min_repeat_ms)
 
     def profile(self, *args: object, func_name: str = "main", **kwargs: object) -> Profile:
         """Time each kernel of a function; see `weft.Executable.profile`."""
-        program, arrays = self._bound(func_name, args, kwargs)
-        return program.profile(*arrays)
+        callee, arrays = self._bound(func_name, args, kwargs)
+        return callee.compiled.program.profile(*arrays)
 
     def _bound(
         self, func_name: str, args: tuple[object, ...], kwargs: Mapping[str, object]
-    ) -> tuple[NativeExecutable, list[NDArray]]:
+    ) -> tuple[Callee, list[NDArray]]:
         names = self._exe.get_function_params(func_name)
         if args or kwargs:
             values = in_order(names, args, kwargs)
@@ -394,7 +397,7 @@ class VirtualMachine:
                     hint="give arguments, or set them before by `set_input`",
                 )
             values = [kept[place] for place in range(len(names))]
-        return self._exe.program(func_name), [leaf for value in values for leaf in leaves(value)]
+        return self._exe.callee(func_name), [leaf for value in values for leaf in leaves(value)]
 
 
 for _name in _of_runtime.NAMES:

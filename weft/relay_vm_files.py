@@ -20,6 +20,7 @@ from .dialects.support.diagnostics import Diagnostic, Place, UsageError
 from .dialects.support.hints import isa
 from .frontend.mlir import parse_mlir
 from .frontend.relay.module import IRModule
+from .relay_broadcasting import Program
 from .relay_data_results import WrittenResults
 from .relay_executors import Compiled
 from .runtime.program_library import ProgramLibrary
@@ -30,10 +31,11 @@ FUNCTIONS, CODE = "weft.functions", "<code>"
 
 @dataclass
 class Callee:
-    """A function that can be called: the names of its parameters, and what its native code gives."""
+    """A function that can be called: the names of its parameters, what its native code gives, and what calls it."""
 
     params: Sequence[str]
     compiled: Compiled
+    call: Program
 
 
 def code_of(module: ModuleOp, callees: Mapping[str, Callee]) -> bytearray:
@@ -73,7 +75,7 @@ def read_code(code: bytes | bytearray, library: ProgramLibrary) -> tuple[ModuleO
                 streams = [dtype.data for dtype in dtypes]
                 written = WrittenResults(module, name, types[0], streams) if streams else None
                 compiled = Compiled(library.functions[name], types, written)
-                found[name] = Callee([param.data for param in params], compiled)
+                found[name] = Callee([param.data for param in params], compiled, compiled.program)
             case _:
                 raise Diagnostic(f"says nothing of '{name}' that is understood: {each}", Place(CODE))
     return module, found

@@ -50,6 +50,22 @@ def test_what_does_not_broadcast_is_refused(given: tuple[Shape, Shape]) -> None:
         run(*map(numbers, given))
 
 
+def test_virtual_machines_broadcast_and_those_of_files_refuse_it() -> None:
+    x, y = relay.var("x", shape=(ANY, 2)), relay.var("y", shape=(3, 2))
+    made = relay.vm.compile(weft.IRModule.from_expr(relay.Function([x, y], relay.exp(x) + y)), "llvm")
+    machine = relay.vm.VirtualMachine(made)
+    for rows in (1, 3, 1):
+        given = numbers((rows, 2)), numbers((3, 2))
+        np.testing.assert_allclose(machine.invoke("main", *given), np.exp(given[0]) + given[1], rtol=1e-6)
+    with pytest.raises(InputError):
+        machine.invoke("main", numbers((2, 2)), numbers((3, 2)))
+    again = relay.vm.VirtualMachine(relay.vm.Executable.load_exec(*made.save()))
+    same = [numbers((3, 2))] * 2
+    np.testing.assert_allclose(again.invoke("main", *same), machine.invoke("main", *same))
+    with pytest.raises(InputError):
+        again.invoke("main", numbers((1, 2)), numbers((3, 2)))
+
+
 def test_a_program_is_compiled_once_for_each_set_of_extents_of_1(monkeypatch: pytest.MonkeyPatch) -> None:
     from weft import compiler
 
