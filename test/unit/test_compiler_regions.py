@@ -336,6 +336,16 @@ def test_defusing_leaves_functions_for_other_compilers_alone(take: Take) -> None
     assert str(DefuseOpsPass()(parts)) == str(parts)
 
 
+def test_a_name_that_composites_of_one_function_have_is_known_in_all() -> None:
+    x, other = relay.var("x", shape=(4,)), relay.GlobalVar("other")
+    module = relay.IRModule(
+        {other: relay.Function([x], relay.abs(x)), "main": relay.Function([x], relay.nn.relu(other(x)))}
+    )
+    module = relay.transform.MergeComposite([("t.relu", is_op("nn.relu")(wildcard()))])(module)
+    annotated = relay.transform.AnnotateTarget("t")(module)
+    assert [op.compiler.data for op in annotated.walk() if isinstance(op, CompilerEndOp)].count("t") == 1
+
+
 def test_what_there_is_not_is_told_of(take: Take) -> None:
     take("Test", "add")
     with pytest.raises(UsageError, match="no backend 'Tst'") as error:

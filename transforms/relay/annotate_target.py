@@ -69,7 +69,7 @@ class AnnotateTargetPass(FunctionPass):
         for bound in bounds(func):
             if bound.compiler.data == DEFAULT:
                 drop_bound(bound)
-        report_changed(_Annotation(_takers(targets, func), self.include_non_call_ops).run(func))
+        report_changed(_Annotation(_takers(targets, func.parent_op() or func), self.include_non_call_ops).run(func))
 
 
 def _write_composite_in_place(call: ApplyOp) -> None:
@@ -85,12 +85,13 @@ def _write_composite_in_place(call: ApplyOp) -> None:
         erase(function)
 
 
-def _takers(targets: Sequence[str], function: FuncOp) -> dict[str, Backend | None]:
-    """The backends by name; nothing for a name that only composites have."""
+def _takers(targets: Sequence[str], whole: Operation) -> dict[str, Backend | None]:
+    """The backends by name; nothing for a name that only composites have, anywhere in the module."""
     known = backends()
-    composites = {_composite_target(op) for op in walk(function)}
-    for target in targets:
-        if target not in known and target not in composites:
+    unknown = [target for target in targets if target not in known]
+    composites = {_composite_target(op) for op in walk(whole)} if unknown else set[str | None]()
+    for target in unknown:
+        if target not in composites:
             hint = did_you_mean(target, known) or "weft.register_backend makes one known"
             raise UsageError(f"there is no backend '{target}'", hint=hint)
     return {target: known.get(target) for target in targets}
@@ -98,7 +99,7 @@ def _takers(targets: Sequence[str], function: FuncOp) -> dict[str, Backend | Non
 
 def _composite_target(op: Operation) -> str | None:
     """The backend that a composite is named after."""
-    name = op.attributes.get(COMPOSITE) if isinstance(op, PrimitiveOp) else None
+    name = op.attributes.get(COMPOSITE)
     return name.data.partition(".")[0] if isinstance(name, StringAttr) and "." in name.data else None
 
 
