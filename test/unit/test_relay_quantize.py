@@ -95,6 +95,21 @@ def test_what_both_branches_multiply_is_quantised_in_each():
         )
 
 
+@pytest.mark.parametrize(("spread", "name"), [(0.1, "qnn.dense"), (1.0, "nn.dense")])
+def test_long_sums_are_of_bytes_where_32_bits_hold_those_of_the_weight(spread: float, name: str):
+    rng = np.random.default_rng(0)
+    weight = rng.uniform(-spread, spread, (4, 70000)).astype(np.float32)
+    weight[:, 0] = 1  # so that the scale is the same
+    x = relay.var("data", shape=(1, 70000))
+    module = weft.IRModule.from_expr(relay.Function([x], relay.nn.dense(x, relay.const(weight))))
+    with qconfig(**ALL):
+        found = quantize(module)
+    assert name in names_of(found)
+    given = rng.uniform(0, 4, (1, 70000)).astype(np.float32)
+    expected = run(module, given)
+    np.testing.assert_allclose(run(found, given), expected, atol=0.02 * spread * 70000**0.5 * 4)
+
+
 def test_moved_bytes_stay_bytes():
     module, params = network()
     with qconfig(**ALL):

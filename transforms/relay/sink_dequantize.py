@@ -15,8 +15,8 @@ not of rounded floats: results differ from the model as it is written where a nu
 concatenation that is quantised at once is one of quantised parts.
 
 Left as they are: products of weights with a zero point other than 0, of scales or zero points that are no constants,
-and those of so many elements that 32 bits might not hold the sum; and transposed convolutions of data whose zero point
-is not the byte that is multiplied as 0.
+and those whose sums 32 bits might not hold, by the sizes of the weight's elements; and transposed convolutions of data
+whose zero point is not the byte that is multiplied as 0.
 
 A product of floats and a constant weight of bytes reads the bytes, a quarter of the memory, and is scaled at the end:
 
@@ -292,9 +292,19 @@ def _exact_product(site: Site) -> None:
 
 
 def _holds_sums(weight: SSAValue, axis: int) -> bool:
-    """Whether sums of bytes times those of a weight, with a result for each slice along `axis`, stay below `MOST`."""
+    """Whether sums of bytes times those of a weight, with a result for each slice along `axis`, stay below `MOST`: for
+    any weight of this shape, or for the one that it is."""
+    import numpy as np
+
     shape = shape_of(weight)
-    return DYNAMIC not in shape and prod(shape) // max(1, shape[axis]) * 255 * 255 < MOST
+    if DYNAMIC in shape:
+        return False
+    if prod(shape) // max(1, shape[axis]) * 255 * 255 < MOST:
+        return True
+    if (array := known(weight)) is None:
+        return False
+    others = tuple(n for n in range(array.ndim) if n != axis % array.ndim)
+    return int(np.abs(array, dtype=np.int16).sum(axis=others, dtype=np.int64).max(initial=0)) * 255 < MOST
 
 
 def _is_product(value: SSAValue) -> bool:
