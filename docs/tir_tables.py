@@ -154,6 +154,9 @@ BUILTINS = (
     upstream(
         "ret", "memref.store", note="to a buffer of one element, which callers of `weft.build`'s functions leave out"
     ),
+    upstream(
+        "lookup_param", "tir.prim_func", note="a parameter behind the buffers, by the constant's name; for calls only"
+    ),
     built("assume", "tir.assume", note="passes may rely on it; no code is made for it"),
     built("undef", "tir.undef", note="stored, or computed with and stored: as if nothing were written"),
     out(
@@ -171,7 +174,7 @@ BUILTINS = (
         "ptx_* mma_* texture2d_load texture2d_store", "instructions of tensor cores and of textures, which are not used"
     ),
     out(
-        "dma_copy dma_wait mem_copy nd_mem_alloc_with_scope vectorlow vectorhigh vectorcombine lookup_param",
+        "dma_copy dma_wait mem_copy nd_mem_alloc_with_scope vectorlow vectorhigh vectorcombine",
         "of accelerators and of TVM's executors",
     ),
     out("large_uint_imm prefetch", "a number of 64 bits is a literal; see Prefetch"),

@@ -177,6 +177,11 @@ class AllocBufferOp(IRDLOperation):
         """A buffer of `shape`, of which extents may depend on symbols."""
         return AllocBufferOp(memref_type(element, shape), scope, shape)
 
+    @property
+    def annotations(self) -> dict[str, Attribute]:
+        """What is said of the memory: TVM's annotations of an allocation."""
+        return {name: each for name, each in self.attributes.items() if name != AXIS_SEPARATORS}
+
     def set_shape(self, shape: Sequence[Extent]) -> None:
         """Give the buffer other extents."""
         type = memref_type(memref_of(self.buffer).element_type, shape)

@@ -52,8 +52,8 @@ def test_a_builtin_is_refused_by_what_has_none() -> None:
     assert "tvm_fill_fragment" in function.script()
     with pytest.raises(weft.Diagnostic, match="a function of C that is called has to be in the process"):
         weft.build(function)
-    with pytest.raises(weft.Diagnostic, match=r"there is no T\.lookup_param"):
-        tir.PrimFunc([buffer], tir.BufferStore(buffer, tir.Cast("float32", tir.lookup_param("p")), [0, 0]))
+    with pytest.raises(weft.Diagnostic, match=r"there is no T\.tvm_tuple"):
+        tir.PrimFunc([buffer], tir.BufferStore(buffer, tir.Cast("float32", tir.tvm_tuple("p")), [0, 0]))
 
 
 def test_what_only_some_devices_have_is_read_from_tvmscript() -> None:

@@ -14,12 +14,16 @@ are Python's integers, in bytes.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias, cast
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
+
+from xdsl.ir import Attribute
 
 from ...dialects.support.arguments import checked, checked_methods
 from ...dialects.support.diagnostics import UsageError
 from ...dialects.support.packed import get_global_func, register_func
+from ...dialects.support.python_values import attribute_of
+from ...dialects.support.whole_number import WholeNumber
 from .planning.greedy import order_by_conflicts, order_by_size, plan_of, try_in_order
 from .planning.hill_climb import climb_from
 from .planning.problem import UNRESTRICTED, Buffers, MemoryPlan, Place, Problem
@@ -57,7 +61,10 @@ class ConstantInfo:
 
 @checked_methods
 class PoolInfo:
-    """A pool of memory, which is itself alone. Its properties are attributes of it as well: `pool.size_hint_bytes`."""
+    """A pool of memory, by its name, for its targets. Its properties are attributes of it as well:
+    `pool.size_hint_bytes`. Two that say the same are one pool: annotations of allocations hold what a pool says."""
+
+    KIND = ""
 
     def __init__(
         self, pool_name: str, targets: Sequence[object], pool_info_properties: PoolInfoProperties | None = None
@@ -71,6 +78,32 @@ class PoolInfo:
             raise AttributeError(name)
         return getattr(self.properties, name)
 
+    def as_attribute(self) -> Attribute:
+        """What the pool says, as the value of an annotation.
+
+        Raises:
+            UsageError: there are constants in it.
+        """
+        return attribute_of(self._said())
+
+    def _said(self) -> dict[str, object]:
+        told = asdict(self.properties)
+        bursts = {str(target): count for target, count in self.properties.target_burst_bytes.items()}
+        targets = [str(target) for target in self.targets]
+        return {
+            "kind": self.KIND,
+            "pool_name": self.pool_name,
+            "targets": targets,
+            **told,
+            "target_burst_bytes": bursts,
+        }
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, PoolInfo) and self._said() == other._said()
+
+    def __hash__(self) -> int:
+        return hash((self.KIND, self.pool_name))
+
     def __repr__(self) -> str:
         size = self.properties.size_hint_bytes
         return f"{type(self).__name__}({self.pool_name}{'' if size == UNRESTRICTED else f', {size} bytes'})"
@@ -79,10 +112,14 @@ class PoolInfo:
 class WorkspacePoolInfo(PoolInfo):
     """A pool that is read and written."""
 
+    KIND = "workspace"
+
 
 @checked_methods
 class ConstantPoolInfo(PoolInfo):
     """A pool that is only read, with the constants that are in it."""
+
+    KIND = "constant"
 
     def __init__(
         self,
@@ -93,6 +130,40 @@ class ConstantPoolInfo(PoolInfo):
     ):
         super().__init__(pool_name, targets, pool_info_properties)
         self.constant_info_array = list(constant_info_arr or ())
+
+    def _said(self) -> dict[str, object]:
+        if self.constant_info_array:
+            raise UsageError(f"{self!r} has constants in it, which no annotation holds")
+        return super()._said()
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (
+            isinstance(other, ConstantPoolInfo)
+            and not self.constant_info_array
+            and not other.constant_info_array
+            and super().__eq__(other)
+        )
+
+    __hash__ = PoolInfo.__hash__
+
+
+def pool_of(told: object) -> PoolInfo:
+    """A pool, or the one that an annotation tells of.
+
+    Raises:
+        UsageError: it tells of none.
+    """
+    if isinstance(told, PoolInfo):
+        return told
+    kinds: dict[object, type[PoolInfo]] = {each.KIND: each for each in (WorkspacePoolInfo, ConstantPoolInfo)}
+    said = dict(cast("Mapping[str, Any]", told)) if isinstance(told, Mapping) else {}
+    if (kind := kinds.get(said.pop("kind", None))) is None:
+        raise UsageError(f"no pool of memory is told of by {told!r}")
+    try:
+        name, targets = said.pop("pool_name"), said.pop("targets")
+        return kind(name, targets, pool_info_properties=PoolInfoProperties(**said))
+    except (KeyError, TypeError) as error:
+        raise UsageError(f"no pool of memory is told of by {told!r}") from error
 
 
 @checked_methods
@@ -109,7 +180,7 @@ class BufferInfo:
         if size_bytes < 0 or (alignment is not None and alignment < 1):
             raise UsageError(f"a buffer has no {size_bytes} bytes, or none aligned to {alignment}")
         self.name_hint = name_hint
-        self.size_bytes = size_bytes
+        self.size_bytes = WholeNumber(size_bytes)
         self.pool_candidates = list(pool_candidates)
         self.alignment = alignment or 1
         self.conflicts: list[BufferInfo] = []
@@ -129,6 +200,9 @@ class PoolAllocation:
 
     pool_info: PoolInfo
     byte_offset: int
+
+    def __post_init__(self):
+        object.__setattr__(self, "byte_offset", WholeNumber(self.byte_offset))
 
 
 Algorithm: TypeAlias = Callable[[list[BufferInfo], int], object]
@@ -198,6 +272,29 @@ def _planned(infos: Sequence[BufferInfo], plan: Planner) -> dict[BufferInfo, Poo
             )
         result[info] = PoolAllocation(pools[place.pool], place.offset)
     return result
+
+
+@register_func("tir.usmp.CreateArrayBufferInfo")
+@checked
+def create_array_buffer_info(buffer_info_map: Mapping[BufferInfo, object]) -> list[BufferInfo]:
+    """The buffers of an analysis (`extract_buffer_info`), as the algorithms take them."""
+    return list(buffer_info_map)
+
+
+@register_func("tir.usmp.AssignStmtPoolAllocations")
+@checked
+def assign_stmt_pool_allocations(
+    buffer_info_map: Mapping[BufferInfo, object], buffer_info_to_pool_allocation: Mapping[BufferInfo, PoolAllocation]
+) -> dict[object, PoolAllocation]:
+    """For each statement that allocates where its memory lies.
+
+    Raises:
+        UsageError: a buffer has no place.
+    """
+    for info in buffer_info_map:
+        if info not in buffer_info_to_pool_allocation:
+            raise UsageError(f"{info} has no place")
+    return {statement: buffer_info_to_pool_allocation[info] for info, statement in buffer_info_map.items()}
 
 
 def algorithm_of_user(name: str) -> Algorithm:

@@ -23,7 +23,7 @@ from ...te.expr import IterVar as Axis
 from ...te.forms import thread_axis
 from ...te.kinds import index
 from ..blocks import IterKind
-from .buffers import Allocate, Buffer, Memory
+from .buffers import Allocate, Allocation, Buffer
 from .buffers import BufferRegion as BufferRegion
 from .buffers import Range as Range
 from .declared import MatchBufferRegion as MatchBufferRegion
@@ -171,7 +171,7 @@ class BlockRealize(Stmt):
 
 
 @dataclass(frozen=True, eq=False)
-class AllocateConst(Memory):
+class AllocateConst(Allocation):
     """Memory that holds `data` in `body`, and that nothing writes."""
 
     data: npt.NDArray[np.generic]
@@ -195,12 +195,16 @@ class AllocateConst(Memory):
         object.__setattr__(self, "buffer", memory.buffer)
         object.__setattr__(self, "data", values)
         object.__setattr__(self, "body", body)
+        object.__setattr__(self, "annotations", memory.annotations)
 
     @staticmethod
-    def of(buffer: Buffer, data: npt.NDArray[np.generic], body: Stmt) -> AllocateConst:
+    def of(
+        buffer: Buffer, data: npt.NDArray[np.generic], body: Stmt, annotations: Mapping[str, object] | None = None
+    ) -> AllocateConst:
         """That of a buffer."""
         made = object.__new__(AllocateConst)
-        for name, value in (("buffer", buffer), ("data", data), ("body", body)):
+        said = dict(annotations or {})
+        for name, value in (("buffer", buffer), ("data", data), ("body", body), ("annotations", said)):
             object.__setattr__(made, name, value)
         return made
 

@@ -9,12 +9,12 @@ A buffer may be laid out by `strides` and begin at `elem_offset`; an element is 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import reduce
 from operator import add
 from typing import TYPE_CHECKING, TypeAlias, cast, overload
 
-from xdsl.dialects.builtin import NoneType, VectorType, i32
+from xdsl.dialects.builtin import NoneType, VectorType, i1, i32
 from xdsl.ir import Attribute
 
 from ...support.arguments import checked, checked_methods
@@ -324,7 +324,19 @@ class Memory(Stmt):
 
 
 @dataclass(frozen=True, eq=False)
-class Allocate(Memory):
+class Allocation(Memory):
+    """A statement that allocates memory, of which something may be said."""
+
+    annotations: Mapping[str, object] = field(default_factory=dict[str, object], kw_only=True)
+
+    @property
+    def condition(self) -> Expr:
+        """Under which condition the memory is there: always."""
+        return Const(True, i1)
+
+
+@dataclass(frozen=True, eq=False)
+class Allocate(Allocation):
     """Memory that is there in `body`: `extents` elements at `buffer_var`, which buffers in it may be views of.
 
     Raises:
@@ -347,21 +359,21 @@ class Allocate(Memory):
             raise UsageError("memory is at a tir.Var of dtype 'handle'")
         if not isinstance(condition, int | Const) or not condition:
             raise UsageError(f"the memory '{buffer_var.name}' is there under a condition", hint="allocate it always")
-        if annotations:
-            raise UsageError(f"nothing is said of the memory '{buffer_var.name}'", hint="leave the annotations out")
         dims = [int(each.value) if isinstance(each, Const) else cast("Dim", each) for each in extents]
         leads_to = buffer_var.type_annotation
         scope = leads_to.storage_scope if isinstance(leads_to, PointerType) else "global"
         buffer = Buffer(buffer_var.name, dims, element_type(dtype), scope=scope or "global", data=buffer_var)
         object.__setattr__(self, "buffer", buffer)
         object.__setattr__(self, "body", body)
+        object.__setattr__(self, "annotations", dict(annotations or {}))
 
     @staticmethod
-    def of(buffer: Buffer, body: Stmt) -> Allocate:
+    def of(buffer: Buffer, body: Stmt, annotations: Mapping[str, object] | None = None) -> Allocate:
         """That of a buffer."""
         made = object.__new__(Allocate)
         object.__setattr__(made, "buffer", buffer)
         object.__setattr__(made, "body", body)
+        object.__setattr__(made, "annotations", dict(annotations or {}))
         return made
 
 

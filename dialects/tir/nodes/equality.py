@@ -260,11 +260,11 @@ class Forms:
                 return (type(node), TypeForm(name.type), self.of(node.value), self._within((name,), node.body))
             case Allocate():
                 buffer = node.buffer
-                head = self.of((buffer.shape, buffer.strides, buffer.elem_offset))
+                head = self.of((buffer.shape, buffer.strides, buffer.elem_offset, node.annotations or None))
                 return ("allocate", buffer.type, buffer.scope(), head, self._within((buffer.data,), node.body))
             case AllocateConst():
                 buffer = node.buffer
-                head = self.of(buffer.shape), str(node.data.dtype), node.data.tobytes()
+                head = self.of((buffer.shape, node.annotations or None)), str(node.data.dtype), node.data.tobytes()
                 return ("constant", buffer.type, head, self._within((buffer.data,), node.body))
             case Block():
                 dims = tuple((self.of(each.extent), each.kind, each.partial) for each in node.iter_vars)

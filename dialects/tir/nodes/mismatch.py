@@ -175,6 +175,7 @@ def _parts(node: object) -> Iterator[_Part]:
         case Allocate() | AllocateConst():
             yield _Part("dtype", node.dtype)
             yield _Part("extents", tuple(node.extents))
+            yield _Part("annotations", node.annotations)
             yield _Part("body", node.body, (node.buffer.data,))
         case BlockRealize():
             yield _Part("iter_values", node.iter_values)

@@ -12,7 +12,7 @@ is called by its name; `verbose_expr` says first what each such name is.
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from json import dumps
 
 from xdsl.dialects.builtin import f32, i1, i32
@@ -31,7 +31,7 @@ from .buffers import Allocate, Buffer, BufferRegion, Range
 from .declared import REALIZE_SCOPE, BufferRealize, DeclBuffer, MatchBufferRegion
 from .expressions import Broadcast, Handle, Ramp
 from .functions import Any
-from .script import Writer, annotations_syntax
+from .script import Writer, annotation_keywords, annotations_syntax
 from .statements import KINDS, AssertStmt, AttrStmt, For, LetStmt, Stmt
 
 _ITER_TYPES = {
@@ -132,10 +132,12 @@ class NodeWriter(Writer):
                 return self._realized(statement, "")
             case DeclBuffer(buffer, body):
                 return self._declared(buffer, body)
-            case Allocate(memory, DeclBuffer(buffer, body)) if buffer is memory or _fills(buffer, memory):
+            case Allocate(memory, DeclBuffer(buffer, body)) if not statement.annotations and (
+                buffer is memory or _fills(buffer, memory)
+            ):
                 return self._declared(buffer, body)
             case Allocate(buffer, body):
-                return self._allocated(buffer, body)
+                return self._allocated(buffer, statement.annotations, body)
             case AssertStmt(condition, message, body):
                 said = word("Assert", self.expr(condition), ast.Constant(message))
                 return [ast.With([ast.withitem(said)], self.body(body))]
@@ -149,11 +151,13 @@ class NodeWriter(Writer):
         region = self.region(BufferRegion(realize.buffer, realize.bounds))
         return [ast.With([ast.withitem(word("realize", region, ast.Constant(scope)))], self.body(realize.body))]
 
-    def _allocated(self, buffer: Buffer, body: Stmt) -> list[ast.stmt]:
+    def _allocated(self, buffer: Buffer, said: Mapping[str, object], body: Stmt) -> list[ast.stmt]:
         """`with T.allocate([16], "float32", "global") as A:`."""
         self.declared.add(buffer)
         extents = ast.List([self.place(each) for each in buffer.shape], ast.Load())
         made = word("allocate", extents, ast.Constant(_dtype(buffer)), ast.Constant(buffer.scope()))
+        assert isinstance(made, ast.Call)
+        made.keywords = annotation_keywords(said)
         name = ast.Name(self.name(buffer, buffer.name), ast.Store())
         return [ast.With([ast.withitem(made, name)], self.body(body))]
 

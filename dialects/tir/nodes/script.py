@@ -198,9 +198,10 @@ class Writer:
             case AssertStmt(condition, message, body):
                 return [ast.Assert(self.expr(condition), ast.Constant(message)), *self.statement(body)]
             case Allocate(buffer, body):
-                return [self.allocation(buffer), *self._views(buffer, body), *self.statement(body)]
+                made = self.allocation(buffer, statement.annotations)
+                return [made, *self._views(buffer, body), *self.statement(body)]
             case AllocateConst(buffer, data, body):
-                return [self._constant(buffer, data), *self.statement(body)]
+                return [self._constant(buffer, data, statement.annotations), *self.statement(body)]
             case BufferRealize(buffer, _, _, body):
                 return [*([] if buffer in self.declared else [self.allocation(buffer)]), *self.statement(body)]
             case DeclBuffer(buffer, body):
@@ -210,7 +211,7 @@ class Writer:
             case AttrStmt(Buffer() as buffer, key, scope, BufferRealize(realized, _, _, body)) if (
                 key == REALIZE_SCOPE and buffer is realized
             ):
-                memory = [] if buffer in self.declared else [self.allocation(buffer, str(scope))]
+                memory = [] if buffer in self.declared else [self.allocation(buffer, scope=str(scope))]
                 return [*memory, *self.statement(body)]
             case AttrStmt():
                 return self._attribute(statement)
@@ -295,12 +296,14 @@ class Writer:
         called = word("block", ast.Constant(block.name_hint))
         return [ast.With([ast.withitem(called)], lines or [ast.Pass()])]
 
-    def _constant(self, buffer: Buffer, data: npt.NDArray[np.generic]) -> ast.stmt:
+    def _constant(self, buffer: Buffer, data: npt.NDArray[np.generic], said: Mapping[str, object]) -> ast.stmt:
         """`K = T.allocate_const([1, 2, 1], "int32", (3,))`."""
         self.declared.add(buffer)
         values = ", ".join(element_text(each) for each in data.reshape(-1))
         given = ast.parse(f"[{values}]", mode="eval").body
         call = word("allocate_const", given, ast.Constant(type_word(buffer.type)), self.shape(buffer))
+        assert isinstance(call, ast.Call)
+        call.keywords = annotation_keywords(said)
         return ast.Assign([ast.Name(self.name(buffer, buffer.name), ast.Store())], call)
 
     def _for(self, loop: For) -> ast.stmt:
@@ -334,11 +337,13 @@ class Writer:
         call = word("attr", given, ast.Constant(attribute.attr_key), _literal(value))
         return [ast.Expr(call), *self.statement(attribute.body)]
 
-    def allocation(self, buffer: Buffer, scope: str = "") -> ast.stmt:
-        """`A = T.alloc_buffer((16,), "float32", scope="local")`; the buffer's own scope, if no other is given."""
+    def allocation(self, buffer: Buffer, said: Mapping[str, object] | None = None, scope: str = "") -> ast.stmt:
+        """`A = T.alloc_buffer((16,), "float32", scope="local")`; the buffer's own scope, if no other is given, and
+        `T.allocate`, where something is said of it."""
         self.declared.add(buffer)
-        keywords = [ast.keyword("scope", ast.Constant(scope or buffer.scope()))]
-        call = cast("ast.Call", word("alloc_buffer", self.shape(buffer), ast.Constant(type_word(buffer.type))))
+        keywords = [ast.keyword("scope", ast.Constant(scope or buffer.scope())), *annotation_keywords(said or {})]
+        called = "allocate" if said else "alloc_buffer"
+        call = cast("ast.Call", word(called, self.shape(buffer), ast.Constant(type_word(buffer.type))))
         call.keywords = [*keywords, *_separators(buffer)]
         return ast.Assign([ast.Name(self.name(buffer, buffer.name), ast.Store())], call)
 
@@ -386,6 +391,11 @@ def _as_index(value: Expr) -> Expr:
 def annotations_syntax(values: Mapping[str, object]) -> ast.expr:
     """Annotations."""
     return ast.Dict([ast.Constant(key) for key in values], [_literal(value) for value in values.values()])
+
+
+def annotation_keywords(values: Mapping[str, object]) -> list[ast.keyword]:
+    """Annotations as an argument of a call, if there are any."""
+    return [ast.keyword("annotations", annotations_syntax(values))] if values else []
 
 
 def _annotated(attribute: AttrStmt) -> For | None:

@@ -167,7 +167,7 @@ class _Reader:
     def whole(self) -> Stmt:
         """The body of the function."""
         ops = list(self.func.region.block.ops)
-        own = [op for op in ops if isinstance(op, AllocBufferOp) and op.value is None]
+        own = [op for op in ops if isinstance(op, AllocBufferOp) and op.value is None and not op.annotations]
         for op in own:
             self.buffers[op.buffer] = self._buffer(op)
         body = self._statements([op for op in ops if op not in own])
@@ -202,10 +202,13 @@ class _Reader:
                 case AllocBufferOp():
                     buffer = self.buffers[op.buffer] = self._buffer(op)
                     rest = self._statements(ops[number + 1 :])
-                    value = None if op.value is None else array_of(op.value)
-                    return sequence(
-                        [*made, Allocate.of(buffer, rest) if value is None else AllocateConst.of(buffer, value, rest)]
+                    value, said = None if op.value is None else array_of(op.value), _values(op.annotations)
+                    memory = (
+                        Allocate.of(buffer, rest, said)
+                        if value is None
+                        else AllocateConst.of(buffer, value, rest, said)
                     )
+                    return sequence([*made, memory])
                 case ForOp():
                     made.append(self._loop(op))
                 case BlockOp():

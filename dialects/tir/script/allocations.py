@@ -10,14 +10,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from xdsl.ir import Block, SSAValue
+from xdsl.ir import Attribute, Block, SSAValue
 
 from ...support.diagnostics import did_you_mean
 from ...support.memory_scopes import memories, why_no_scope
 from ...support.name_hints import name_hint
 from ..axis_separators import separate_axes
 from ..buffers import AllocBufferOp
-from .arguments import Arguments
+from .arguments import Arguments, attributes_of
 from .buffers import constant_of, described
 from .scope import Buffer, NotStatic, Scope
 from .views import allocation
@@ -29,7 +29,9 @@ def allocate(scope: Scope, name: str, call: ast.Call, body: Block) -> None:
     Raises:
         Diagnostic: it is described in a way that Weft has no buffers of, or its scope is none.
     """
+    said: dict[str, Attribute] = {}
     if scope.word(call.func) == "allocate":  # T.allocate(extents, dtype, scope), without a condition
+        said = _annotations(scope, call)
         call = allocation(scope, call)
     found = described(scope, call, "T.alloc_buffer", (), scopes=True)
     scopes = [keyword.value for keyword in call.keywords if keyword.arg == "scope"]
@@ -39,6 +41,7 @@ def allocate(scope: Scope, name: str, call: ast.Call, body: Block) -> None:
         raise scope.source.error(scopes[0], wrong, did_you_mean(str(memory), memories()))
     alloc = AllocBufferOp.of(found.element, found.shape, str(memory))
     alloc.buffer.name_hint = name_hint(name)
+    alloc.attributes |= said
     separate_axes(alloc.buffer, found.axis_separators)
     alloc.location = scope.source.location(call)
     body.add_op(alloc)
@@ -64,10 +67,21 @@ def allocate_constant(scope: Scope, name: str, call: ast.Call, body: Block) -> N
     except (TypeError, ValueError, OverflowError) as error:
         raise scope.source.error(call, f"this is no value of {found.type}: {error}") from error
     alloc = AllocBufferOp(found.type, value=value)
+    alloc.attributes |= _annotations(scope, call)
     alloc.buffer.name_hint = name_hint(name)
     alloc.location = scope.source.location(call)
     body.add_op(alloc)
     scope.local[name] = Buffer(alloc.buffer, found.unsigned)
+
+
+def _annotations(scope: Scope, call: ast.Call) -> dict[str, Attribute]:
+    """What a call says of the memory that it asks for."""
+    given = next((each.value for each in call.keywords if each.arg == "annotations"), None)
+    if given is None and len(call.args) > 4:
+        given = call.args[4]
+    if given is None or (isinstance(given, ast.Constant) and given.value is None):
+        return {}
+    return attributes_of(scope, given)
 
 
 def taken_out(scope: Scope, statements: Sequence[ast.stmt], body: Block) -> tuple[list[ast.stmt], frozenset[SSAValue]]:

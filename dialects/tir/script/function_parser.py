@@ -87,7 +87,7 @@ class FunctionParser:
         unsigned: list[bool] = []
         separators: list[Sequence[int]] = []
         for parameter in buffers:
-            found = buffer_of(self.scope, parameter, matched)
+            found = buffer_of(self.scope, self.node, parameter, matched)
             argument = body.insert_arg(found.type, len(body.args))
             argument.name_hint = name_hint(parameter.arg)
             shapes.append(found.shape)
@@ -184,7 +184,7 @@ class FunctionParser:
             case ast.With(items=[ast.withitem(context_expr=ast.Call(func=func) as call, optional_vars=names)]):
                 self._with(statement, self.scope.word(func), call, names, body)
             case ast.Expr(value=ast.Call(func=func) as call) if self.scope.word(func) == "attr":
-                self._attribute(call)
+                self._attribute(call, body)
             case ast.Expr(value=ast.Call(func=func, args=[ast.Call(func=inner) as call])) if (
                 self.scope.word(func) == "evaluate" and self.scope.word(inner) == "tvm_storage_sync"
             ):
@@ -278,16 +278,20 @@ class FunctionParser:
         self._statements(inner, loop.body.block)
         self.scope.local = saved
 
-    def _attribute(self, call: ast.Call) -> None:
-        """`T.attr(i, "pragma_auto_unroll_max_step", 16)`, an annotation of the loop whose variable `i` is."""
+    def _attribute(self, call: ast.Call, body: Block) -> None:
+        """`T.attr(i, "pragma_auto_unroll_max_step", 16)`, an annotation of the loop whose variable `i` is, or
+        `T.attr("default", "device_id", 0)`, an attribute of the function."""
         node, key, value = Arguments(self.scope, call, "T.attr").nodes("node", "attr_key", "value")
         loop = self.scope.local.get(node.id) if isinstance(node, ast.Name) else None
         if isinstance(node, ast.Call) and (word := self.scope.word(node.func)) in REFUSED:
             raise self._error(node, *REFUSED[word])
-        if not isinstance(loop, ForOp):
-            raise self._error(node, "an attribute is of a loop around, by its variable", "T.block_attr is of a block")
         name = Arguments(self.scope, call, "T.attr").literal(key)
         made = attributes_of(self.scope, ast.copy_location(ast.Dict([ast.Constant(str(name))], [value]), value))
+        if isinstance(node, ast.Constant) and node.value == "default" and body.parent is None:
+            self.attributes |= made
+            return
+        if not isinstance(loop, ForOp):
+            raise self._error(node, "an attribute is of a loop around, by its variable", "T.block_attr is of a block")
         known: Mapping[str, Attribute] = {} if loop.annotations is None else loop.annotations.data
         loop.properties["annotations"] = DictionaryAttr({**known, **made})
 
@@ -300,7 +304,7 @@ class FunctionParser:
             self._statements(statement.body, body)
             return
         if word == "attr":
-            self._attribute(call)
+            self._attribute(call, body)
             self._statements(statement.body, body)
             return
         if word == "let" and are_counted(self.scope, [statement]):

@@ -8,8 +8,8 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Attribute, Operation, Region
 
 from ...support.arguments import checked
-from ...support.diagnostics import Diagnostic
-from ...support.python_values import value_of
+from ...support.diagnostics import Diagnostic, UsageError
+from ...support.python_values import attribute_of, value_of
 from ..functions import PrimFuncOp
 
 
@@ -85,6 +85,21 @@ class IRModule(ModuleOp):
                 op.detach()
                 op.erase()
         self.body.block.add_op(_named(name, func))
+
+    @checked
+    def with_attr(self, attr_key: str, attr_value: object) -> IRModule:
+        """A copy of the module with an attribute.
+
+        Raises:
+            UsageError: the value has no form as an attribute.
+        """
+        try:
+            attribute = attribute_of(attr_value)
+        except TypeError as error:
+            raise UsageError(f"the attribute '{attr_key}' cannot be {attr_value!r}: {error}") from error
+        copy = IRModule.of(self)
+        copy.attributes[attr_key] = attribute
+        return copy
 
     @property
     def attrs(self) -> dict[str, object]:

@@ -6,6 +6,8 @@ import ast
 from collections.abc import Mapping
 from contextlib import suppress
 
+from xdsl.dialects.builtin import IntegerType
+
 from .alone import is_value
 from .buffers import Described, annotated, described, is_size
 from .scope import Constant, NotStatic, Scope
@@ -41,8 +43,19 @@ def know_names(scope: Scope, node: ast.FunctionDef) -> None:
                 return
 
 
-def buffer_of(scope: Scope, parameter: ast.arg, matched: Mapping[str, ast.Call]) -> Described:
-    """What the text says of a parameter.
+ADDRESS = Described(IntegerType(8), (), False)
+"""What a handle leads to that is only passed on: a byte, behind which are as many as whoever is called finds there."""
+
+
+def is_passed_on(node: ast.FunctionDef, name: str) -> bool:
+    """Whether functions are called with what has a name, and nothing else is done with it."""
+    passed = {id(given) for each in ast.walk(node) if isinstance(each, ast.Call) for given in each.args}
+    uses = [id(each) in passed for each in ast.walk(node) if isinstance(each, ast.Name) and each.id == name]
+    return all(uses) and len(uses) > 0
+
+
+def buffer_of(scope: Scope, node: ast.FunctionDef, parameter: ast.arg, matched: Mapping[str, ast.Call]) -> Described:
+    """What the text of a function says of a parameter of it.
 
     Raises:
         Diagnostic: it does not say what buffer it is.
@@ -52,9 +65,13 @@ def buffer_of(scope: Scope, parameter: ast.arg, matched: Mapping[str, ast.Call])
         return _pointed_at(scope, parameter, matched)
     if annotation is None:
         raise scope.source.error(parameter, f"'{parameter.arg}' has no type", 'such as T.Buffer[(16,), "float32"]')
+    if scope.word(annotation.func if isinstance(annotation, ast.Call) else annotation) == "lookup_param":
+        return ADDRESS
     if (found := annotated(scope, annotation)) is not None:
         return found
     if (call := matched.get(parameter.arg)) is None:
+        if is_passed_on(node, parameter.arg):
+            return ADDRESS
         raise scope.source.error(parameter, f"no T.match_buffer says what '{parameter.arg}' is")
     return described(scope, call, "T.match_buffer", ("param",))
 

@@ -6,6 +6,7 @@ B[i] = T.let(x, A[i], x * x)
 C = T.Buffer((16,), "float32")              # def f(..., C: T.Buffer((16,), "float32")): memory that nothing gives
 D = T.Buffer((16,), "float32")              # left out, as D is realized
 T.realize(D[0:16], "local")                 # D = T.decl_buffer((16,), "float32", scope="local")
+T.lookup_param("p0", dtype="handle")        # def f(..., p0: T.handle): the same, of a constant that is kept elsewhere
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
+from ...support.unique_names import free_name
 from .arguments import Arguments
 from .scope import NotStatic, Scope
 from .words import DTYPES, element_type
@@ -28,7 +30,8 @@ def plain(scope: Scope, node: ast.FunctionDef) -> ast.FunctionDef:
         Diagnostic: a variable is of a type that there is not, or memory that nothing gives has the name of other.
     """
     named = {each for inner in ast.walk(node) if isinstance(inner, ast.Call) for each in _given(scope, inner)}
-    plain = _Plain(scope, named, {each.arg for each in node.args.args})
+    taken = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+    plain = _Plain(scope, named, {each.arg for each in node.args.args}, taken)
     made = plain.visit(node)
     assert isinstance(made, ast.FunctionDef)
     made.args.args += plain.memory
@@ -44,10 +47,13 @@ def _given(scope: Scope, call: ast.Call) -> list[str]:
 
 
 class _Plain(ast.NodeTransformer):
-    def __init__(self, scope: Scope, named: set[str], parameters: set[str]):
+    def __init__(self, scope: Scope, named: set[str], parameters: set[str], taken: set[str]):
         self.scope = scope
         self.named = named
         self.parameters = parameters
+        self.taken = taken
+        self.constants: dict[str, str] = {}
+        """The parameters that constants are, by the constants' names."""
         self.memory: list[ast.arg] = []
         """The buffers whose memory nothing gives."""
         self.realized: dict[str, ast.Call | None] = {}
@@ -85,6 +91,7 @@ class _Plain(ast.NodeTransformer):
     def visit_Expr(self, node: ast.Expr) -> ast.stmt:
         if isinstance(node.value, ast.Call) and (name := self._realized_by(node.value)) is not None:
             return self._realize(name, node.value)
+        self.generic_visit(node)
         return node
 
     def visit_With(self, node: ast.With) -> ast.AST | list[ast.stmt]:
@@ -126,6 +133,21 @@ class _Plain(ast.NodeTransformer):
             keywords.append(ast.keyword("scope", arguments.given["storage_scope"]))
         made = ast.Assign([ast.Name(name, ast.Store())], ast.Call(called, described.args, keywords))
         return ast.fix_missing_locations(ast.copy_location(made, call))
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        if self.scope.word(node.func) != "lookup_param":
+            self.generic_visit(node)
+            return node
+        arguments = Arguments(self.scope, node, "T.lookup_param")
+        (named, *_) = arguments.nodes("param_name", optional=("dtype",))
+        text = arguments.literal(named)
+        if not isinstance(text, str) or not text.isidentifier() or arguments.static("dtype", "handle") != "handle":
+            raise self.scope.source.error(node, "a constant is looked up by its name", 'T.lookup_param("p0")')
+        if text not in self.constants:
+            self.constants[text] = free_name(text, self.taken | self.parameters)
+            self.parameters.add(self.constants[text])
+            self.memory.append(ast.copy_location(ast.arg(self.constants[text], node), node))
+        return ast.copy_location(ast.Name(self.constants[text], ast.Load()), node)
 
     def _is_of_nothing(self, call: ast.Call) -> bool:
         """Whether a call describes memory that is neither there nor made."""

@@ -143,18 +143,19 @@ class FunctionPrinter:
         for op in ops:
             match op:
                 case AllocBufferOp() if op.value is not None:
-                    self._no_attributes(op)
                     shape, _, dtype = self._type(op.buffer, op).rpartition(", ")
                     name = self._name(op.buffer, op.buffer.name_hint or "constant")
                     values = [element_text(each) for each in array_of(op.value).reshape(-1)]
-                    lines.append(f"{name} = T.allocate_const([{', '.join(values)}], {dtype}, {shape})")
+                    said = self._annotations(op)
+                    lines.append(f"{name} = T.allocate_const([{', '.join(values)}], {dtype}, {shape}{said})")
                 case AllocBufferOp():
                     scope = "" if op.scope.data == "global" else f', scope="{op.scope.data}"'
                     type = self._type(op.buffer, op)
-                    self._no_attributes(op, AXIS_SEPARATORS)
                     separators = f", {AXIS_SEPARATORS}={list(op.axis_separators)}" if op.axis_separators else ""
                     name = self._name(op.buffer, op.buffer.name_hint or "buffer")
-                    lines.append(f"{name} = T.alloc_buffer({type}{scope}{separators})")
+                    said = self._annotations(op)
+                    word = "allocate" if said else "alloc_buffer"
+                    lines.append(f"{name} = T.{word}({type}{scope}{separators}{said})")
                 case ForOp():
                     lines += self._loop(op)
                 case BlockOp():
@@ -167,9 +168,14 @@ class FunctionPrinter:
                     raise Diagnostic.at(op, "has no form in TVMScript outside of a block")
         return lines
 
-    def _no_attributes(self, op: Operation, *but: str) -> None:
-        if set(op.attributes) - {*but}:
+    def _no_attributes(self, op: Operation) -> None:
+        if op.attributes:
             raise Diagnostic.at(op, f"has no form in TVMScript with attributes: {', '.join(op.attributes)}")
+
+    def _annotations(self, op: AllocBufferOp) -> str:
+        """What is said of memory, as the last argument."""
+        said = op.annotations
+        return f", annotations={literal_of_all(said)}" if said else ""
 
     def _loop(self, op: ForOp) -> list[str]:
         """A loop; those of which each holds nothing but the next are one T.grid."""

@@ -91,11 +91,11 @@ def allocation(scope: Scope, call: ast.Call) -> ast.Call:
         Diagnostic: it is made where a condition holds only.
     """
     arguments = Arguments(scope, call, "T.allocate")
-    arguments.nodes("extents", "dtype", optional=("scope", "condition", "annotations"))
+    arguments.nodes("extents", "dtype", optional=("scope", "condition", "annotations", AXIS_SEPARATORS))
     given = arguments.given
     if arguments.static("condition", True) not in (True, 1, None):
         raise scope.source.error(given["condition"], "memory is allocated always")
-    named = [ast.keyword("scope", given["scope"])] if "scope" in given else []
+    named = [ast.keyword(each, given[each]) for each in ("scope", AXIS_SEPARATORS) if each in given]
     made = ast.Call(call.func, [given["extents"], given["dtype"]], named)
     return ast.fix_missing_locations(ast.copy_location(made, call))
 
