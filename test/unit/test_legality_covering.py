@@ -13,6 +13,7 @@ from xdsl.ir.affine import AffineExpr
 
 from weft.dialects.support.diagnostics import Diagnostic
 from weft.dialects.support.parser import parse_module
+from weft.dialects.tir.affine import substitute
 from weft.dialects.tir.core import BlockOp, PrimFuncOp, blocks_under
 from weft.dialects.tir.legality.covering import Place, covers
 from weft.dialects.tir.loops import enclosing_loops
@@ -338,3 +339,90 @@ def test_a_sum_whose_first_step_is_left_out_does_not_begin(where: str, refused: 
     text = BEGUN[: BEGUN.index('            with T.block("out")')] + "                    y[i] = b[i]\n"
     text = text.replace('T.block("sum"):', f'T.block("sum"):\n                    {where or "pass"}')
     assert is_refused(text.format(begins="k == 0")) is refused
+
+
+FUSED = """from weft.script import tir as T
+@T.prim_func
+def copies(X: T.Buffer[(256, 256, 16), "float32"], Y: T.Buffer[(2, 256, 256, 16), "float32"]):
+  B = T.alloc_buffer((256, 256, 16), "float32")
+  for o in range(2):
+      for u, t, v in T.grid({u}, {t}, {v}):
+          with T.block("write"):
+              w = T.axis.spatial(256, {number} // {of_row}, partial=True)
+              x = T.axis.spatial(256, {number} // {deep} % {columns} + {shift}, partial=True)
+              y = T.axis.spatial(16, {number} % {deep}, partial=True)
+              T.where({number} < {limit})
+              B[w, x, y] = X[w, x, y]
+      for i, j, k in T.grid({rows}, {columns}, {deep}):
+          with T.block("read"):
+              vo, vi, vj, vk = T.axis.remap("SSSS", [o, i, j, k])
+              Y[vo, vi, vj, vk] = B[vi, vj, vk]
+"""
+
+
+def fused_copy(loops: tuple[int, int, int], box: tuple[int, int, int], **more: object) -> list[Place]:
+    """A copy into a box whose loops are fused, and handed to three others; and what reads the box."""
+    (u, t, v), (rows, columns, deep) = loops, box
+    given = {
+        "number": f"(u * {t * v} + t * {v} + v)", "shift": 0, "limit": rows * columns * deep, "rows": rows, **more,
+    }  # fmt: skip
+    text = FUSED.format(u=u, t=t, v=v, columns=columns, deep=deep, of_row=columns * deep, **given)
+    func = script(text)
+    found: list[Place] = []
+    for block in blocks_under(func):
+        (access,) = [each for each in block.accesses() if each.buffer.name_hint == "B"]
+        assert access.map is not None
+        index = tuple(substitute(each, block.bindings.data.results) for each in access.map.results)
+        found.append(Place(block, access.buffer, index))
+    return found
+
+
+def touched(place: Place) -> set[tuple[int, ...]]:
+    """The elements of a box that are touched in the first iteration of the loop around both blocks."""
+    assert place.index is not None
+    outermost, *loops = enclosing_loops(place.block)
+    found: set[tuple[int, ...]] = set()
+    for point in product(*(range(loop.trip_count) for loop in loops)):
+        at: dict[SSAValue, int] = {loop.var: value for loop, value in zip(loops, point, strict=True)}
+        values = [at.get(v, 0) for v in place.block.loop_vars]
+        assert outermost.start == 0
+        if all(c.eval(values, []) >= 0 for c in place.block.conditions):
+            found.add(tuple(each.eval(values, []) for each in place.index))
+    return found
+
+
+def test_a_copy_whose_fused_loop_is_handed_to_others_covers_what_it_writes() -> None:
+    random = Random(1)
+    said = reached = 0
+    for _ in range(24):
+        box = random.randint(1, 4), random.randint(1, 5), random.randint(1, 3)
+        size = box[0] * box[1] * box[2]
+        t, v = random.choice([2, 3, 4]), random.choice([1, 2, 3, 4])
+        u = max(1, -(-size // (t * v)) + random.choice([0, 0, -1, 1]))
+        more: dict[str, object] = {"limit": size + random.choice([0, 0, -1, 2]), "shift": random.choice([0, 0, 0, 1])}
+        if random.random() < 0.2:
+            more["number"] = f"(u * {t * v + 1} + t * {v} + v)"
+        write, read = fused_copy((u, t, v), box, **more)
+        is_covered = touched(read) <= touched(write)
+        reached += is_covered
+        if covers([write], read):
+            said += 1
+            assert is_covered, str(write.block)
+    assert reached >= 8 and said * 3 >= reached * 2
+
+
+@pytest.mark.parametrize(
+    ("loops", "box"),
+    [((4, 218, 3), (7, 21, 16)), ((5, 4, 2), (4, 5, 2)), ((4, 3, 4), (4, 5, 2)), ((722, 218, 1), (229, 229, 3))],
+)
+def test_digits_of_a_number_of_several_loops_are_put_together(
+    loops: tuple[int, int, int], box: tuple[int, int, int]
+) -> None:
+    write, read = fused_copy(loops, box)
+    assert covers([write], read)
+    for write, read in (
+        fused_copy(loops, box, limit=box[0] * box[1] * box[2] - 1),
+        fused_copy(loops, box, shift=1),
+        fused_copy(loops, box, number=f"(u * {loops[1] * loops[2] + 1} + t * {loops[2]} + v)"),
+    ):
+        assert not covers([write], read)

@@ -7,7 +7,8 @@ is taken off its index, and the loops of the writer alone are the digits of what
     read   %b[%i * 16 + %j]               so %u = %j floordiv 4, %v = %j mod 4
 
 if what is left lies between 0 and below 16, and the writer's predicate holds there. All of that is asked of the
-analyzer, which knows the reader's loops and its predicate, so that extents may be symbols.
+analyzer, which knows the reader's loops and its predicate, so that extents may be symbols. Loops that are the digits of
+one number, of which an index takes other digits, are that number (`joined_loops`).
 
 Where a condition does not always hold, as where a loop was cut in two, others have to write what is read where it does
 not: that is asked once for each such condition, with its opposite known.
@@ -17,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstantExpr, AffineExpr
@@ -29,7 +31,11 @@ from ..buffers import shape_of
 from ..digits import unit_and_count
 from ..loops import ForOp, enclosing_loops, loop_range
 from ..symbols import Extent, as_affine, assume_symbols, assumed_around, dimension
+from .joined_loops import JoinedLoops, join_loops, of_numbers
 from .known import Facts
+
+Counter: TypeAlias = "ForOp | JoinedLoops"
+"""What takes the values that an index is made of."""
 
 
 @dataclass(frozen=True)
@@ -108,16 +114,24 @@ def _unproved(write: Place, read: Place, known: tuple[IntExpr, ...]) -> list[Int
     if known:
         analyzer.assume(*known)
     known_least = [from_affine(c) for c in holding]
-    digits = _Digits(analyzer, {numbers[loop.var]: loop for loop in own}, known_least)
     ranges = {dimension(numbers[loop.var]): loop_range(loop.var) for loop in (*around, *own)}
     written = [substitute(e, writer) for e in write.index]
+    alone: dict[int, Counter] = {numbers[loop.var]: loop for loop in own}
+    bounded = {number: ranges[dimension(number)] for number, loop in alone.items() if not loop.is_symbolic}
+    written, joined = join_loops(written, bounded, ranges, len(around) + rank + len(own))
+    for number in joined:
+        ranges[dimension(number.number)] = 0, number.size - 1
+        alone = {each: loop for each, loop in alone.items() if each not in number.of_loops} | {number.number: number}
+    digits = _Digits(analyzer, alone, known_least)
     if not all(digits.solve(e, each, ranges) for e, each in zip(written, wanted, strict=True)):
         return None
     if (values := digits.values(frozenset(numbers[v] for v in _steps_alone(write.block)))) is None:
         return None
     for condition in (*write.block.conditions, *write.guards):
         # `known` conditions would hide which digits are of one number
-        needed = plain.simplify(replaced(from_affine(substitute(condition, writer)), values))
+        over = substitute(condition, writer)
+        over = of_numbers(over, joined, bounded, ranges) if joined else over
+        needed = plain.simplify(replaced(from_affine(over), values))
         if not any(analyzer.can_prove(needed >= least) for least in known_least):
             digits.need(needed)
     return digits.unproved
@@ -137,7 +151,7 @@ class _Digits:
     """The values of the loops of the writer alone: each loop, or each quotient and remainder of one, may be a digit of
     one index."""
 
-    def __init__(self, analyzer: Analyzer, loops: Mapping[int, ForOp], holding: Sequence[IntExpr]):
+    def __init__(self, analyzer: Analyzer, loops: Mapping[int, Counter], holding: Sequence[IntExpr]):
         self.analyzer = analyzer
         self.loops = loops
         self.holding = holding
@@ -214,6 +228,8 @@ class _Digits:
             if WHOLE not in known and (known or (loop.is_symbolic and number not in begun)):
                 self.need(_left_above(loop.size, step))
             values[dim(number)] = step + loop.start
+            if isinstance(loop, JoinedLoops):
+                values |= {dim(each): value for each, value in loop.values(step)}
         return values
 
 
@@ -230,7 +246,7 @@ def _left_above(size: Extent, value: IntExpr) -> IntExpr:
             return by_quotients(size) - 1 - value
 
 
-def _size(loop: ForOp, part: tuple[int, int]) -> Extent:
+def _size(loop: Counter, part: tuple[int, int]) -> Extent:
     """From 0 to below what a digit of a loop is."""
     unit, count = part
     if count:
