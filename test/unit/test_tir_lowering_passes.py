@@ -135,6 +135,32 @@ def test_what_branches_and_predicates_keep_from_a_buffer_is_no_part_of_it() -> N
     assert all((each == expected).all() for each in results)
 
 
+def test_loops_of_one_iteration_do_not_hide_what_a_buffer_needs() -> None:
+    @T.prim_func
+    def tiles(A: T.Buffer[(4, 20), "float32"], C: T.Buffer[(4, 16), "float32"]):
+        for i, r in T.grid(4, 1):
+            B = T.alloc_buffer((4, 24), "float32")
+            for t, v in T.grid(6, 3):
+                with T.block("copy"):
+                    w = T.axis.spatial(4, i)
+                    x = T.axis.spatial(24, t * 3 + v, partial=True)
+                    T.where(t * 3 + v < 17)
+                    B[w, x] = A[w, x]
+            for j in range(16):
+                with T.block("sum"):
+                    vi, vj, vr = T.axis.remap("SSR", [i, j, r])
+                    with T.init():
+                        C[vi, vj] = T.float32(0)
+                    C[vi, vj] = C[vi, vj] + B[vi, vj + vr * 3 + 1]
+
+    opaque = after(tiles, "LowerInitBlock", "ConvertBlocksToOpaque")
+    compact = after(opaque, "CompactBufferAllocation")
+    assert [memref_of(op.buffer).get_shape() for op in compact.walk() if isinstance(op, AllocBufferOp)] == [(1, 17)]
+    given = np.random.default_rng(0).standard_normal((4, 20), np.float32)
+    (result,) = Interpreter(compact)([given])
+    assert (np.asarray(result) == given[:, 1:17]).all()
+
+
 def test_statements_are_the_same_as_those_written_without_blocks() -> None:
     @T.prim_func
     def plain(A: T.Buffer[(8, 4), "float32"], C: T.Buffer[(8, 4), "float32"]):

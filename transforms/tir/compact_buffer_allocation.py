@@ -77,7 +77,7 @@ def _compact(alloc: AllocBufferOp, func: PrimFuncOp) -> bool:
     """Make a buffer smaller; whether it could be."""
     buffer = alloc.buffer
     blocks = accessing_blocks(buffer)
-    still = [loop.var for loop in enclosing_loops(alloc) if _stands_still(loop, alloc)]
+    still = [loop.var for loop in enclosing_loops(alloc) if _moves(loop) and _stands_still(loop, alloc)]
     box = required_region(buffer, blocks, still, where_run=True, under_branches=True)
     shape = shape_of(buffer)
     known: list[dict[SSAValue, AffineExpr]] = [_iterators_of_loops(block) for block in blocks]
@@ -102,7 +102,7 @@ def room_needed(alloc: AllocBufferOp) -> tuple[list[ForOp], list[tuple[AffineExp
     stand still meanwhile, and where it begins along each dimension, over these as dimensions, with its extents."""
     blocks = accessing_blocks(alloc.buffer)
     loops = [loop for loop in enclosing_loops(blocks[0]) if all(loop.is_ancestor(block) for block in blocks)]
-    still = [loop for loop in loops if _stands_still(loop, alloc)]
+    still = [loop for loop in loops if _moves(loop) and _stands_still(loop, alloc)]
     variables = [loop.var for loop in still]
     region = required_region(alloc.buffer, blocks, variables, where_run=True, under_branches=True)
     for dim, ((_, size), extent) in enumerate(zip(region, shape_of(alloc.buffer), strict=True)):
@@ -121,6 +121,12 @@ def is_used_again(alloc: AllocBufferOp) -> bool:
     still, region = room_needed(alloc)
     moving = {number for offset, _ in region for number in offset.used_dims()}
     return any(still[number].for_kind != ForKind.THREAD_BINDING for number in moving)
+
+
+def _moves(loop: ForOp) -> bool:
+    """Whether a loop has several iterations: in one of a single iteration, accesses that speak of it and others that do
+    not are at places of one kind."""
+    return loop.is_symbolic or loop.trip_count > 1
 
 
 def _stands_still(loop: ForOp, alloc: AllocBufferOp) -> bool:
