@@ -54,7 +54,7 @@ def filled(op: scf.ForOp, trips: int | None, each: int, annotation: Attribute | 
     """
     if is_fill(op):
         return 1, annotation
-    if trips is None or not each:
+    if trips is None:
         return each, annotation
     hints = annotation.hints() if isinstance(annotation, LoopAnnotationAttr) else {}
     if "unroll" not in hints and each * trips > MOST:

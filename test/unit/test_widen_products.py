@@ -6,6 +6,9 @@ import pytest
 
 import weft
 from weft import relay
+from weft.lowering.machine.target import Target
+from weft.lowering.phases import graph as passes_on_graphs
+from weft.transforms.relay.widen_products import WidenProductsPass
 
 DTYPES = {"float16": np.float16, "bfloat16": ml_dtypes.bfloat16}
 
@@ -54,3 +57,13 @@ def test_what_the_processor_multiplies_itself_stays(cpu: str, wide: list[str]) -
     text = str(exe.ir["graph"])
     found = [element for element in ("f16", "bf16") if f"(tensor<16x64x{element}>) -> tensor<16x64xf32>" in text]
     assert found == wide
+
+
+@pytest.mark.parametrize(
+    ("target", "types"),
+    [("c -mcpu=znver4", [("float16", "bfloat16")]), ("llvm -mcpu=znver4", [("float16",)]), ("cuda", [])],
+)
+def test_c_cannot_say_what_the_processor_multiplies_itself(target: str, types: list[tuple[str, ...]]) -> None:
+    """And a GPU has its own rules."""
+    passes = passes_on_graphs(Target.parse(target))
+    assert [each.types for each in passes if isinstance(each, WidenProductsPass)] == types
