@@ -99,6 +99,34 @@ tir.prim_func @each_thread_has_its_own(%x: memref<8xf32>, %y: memref<8xf32>) {
   }
 }
 
+// The threads of a block have shared memory together, those of another block theirs.
+// CHECK-LABEL: tir.prim_func @each_block_of_threads_has_its_own
+// CHECK:         tir.alloc_buffer "shared" : memref<1x8xf32>
+// CHECK:         tir.alloc_buffer "local" : memref<1x1xf32>
+tir.prim_func @each_block_of_threads_has_its_own(%x: memref<4x8xf32>, %y: memref<4x8xf32>) {
+  tir.for thread_binding "blockIdx.x" %i = 0 to 4 {
+    tir.for thread_binding "threadIdx.x" %j = 0 to 8 {
+      %s = tir.alloc_buffer "shared" : memref<4x8xf32>
+      %l = tir.alloc_buffer "local" : memref<4x8xf32>
+      tir.block @shared(%v: spatial 4, %w: spatial 8) = [%i, %j]
+          reads(%x[%v, %w] : memref<4x8xf32>) writes(%s[%v, %w] : memref<4x8xf32>) {
+        %0 = memref.load %x[%v, %w] : memref<4x8xf32>
+        memref.store %0, %s[%v, %w] : memref<4x8xf32>
+      }
+      tir.block @local(%v: spatial 4, %w: spatial 8) = [%i, %j]
+          reads(%s[%v, %w] : memref<4x8xf32>) writes(%l[%v, %w] : memref<4x8xf32>) {
+        %0 = memref.load %s[%v, %w] : memref<4x8xf32>
+        memref.store %0, %l[%v, %w] : memref<4x8xf32>
+      }
+      tir.block @from(%v: spatial 4, %w: spatial 8) = [%i, %j]
+          reads(%l[%v, %w] : memref<4x8xf32>) writes(%y[%v, %w] : memref<4x8xf32>) {
+        %0 = memref.load %l[%v, %w] : memref<4x8xf32>
+        memref.store %0, %y[%v, %w] : memref<4x8xf32>
+      }
+    }
+  }
+}
+
 // CHECK-LABEL: tir.prim_func @where_data_says_which_element_it_is_whole
 // CHECK:         tir.alloc_buffer "global" : memref<8xf32>
 tir.prim_func @where_data_says_which_element_it_is_whole(%x: memref<4xf32>, %p: memref<4xindex>, %y: memref<4xf32>) {

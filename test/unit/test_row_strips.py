@@ -31,6 +31,8 @@ def compiled(chain: Any, rows: int, columns: int, threads: int = 1, target: str 
         (norm_of_rows, 64, 40, True),
         (norm_of_rows, 66, 40, False),  # not a whole number of strips
         (norm_of_rows, 60, 40, False),  # too few for the threads
+        (norm_of_rows, 64, 8, False),  # half a register holds a row
+        (norm_of_rows, 64, 9, True),
         (norm_of_rows, 64, 320, False),  # registers hold a row
         (norm_of_rows, 64, 700, True),
         (norm_of_rows, 64, 3000, False),  # a strip is larger than the nearest cache

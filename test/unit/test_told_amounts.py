@@ -128,3 +128,16 @@ def test_an_image_of_one_row_is_enlarged_with_aligned_corners(method: str) -> No
     enlarged = relay.nn.upsampling(x, h, w, method=method, align_corners=True)
     found = both([x, h, w], enlarged, array, np.array(3, np.float32), np.array(1, np.float32))
     np.testing.assert_array_equal(found, np.repeat(array, 3, axis=2))
+
+
+@pytest.mark.parametrize("zero_is_none", [False, True])
+def test_of_the_first_elements_as_many_are_taken_as_a_run_says(zero_is_none: bool) -> None:
+    x, k = relay.var("x", shape=(2, relay.Any())), relay.var("k", shape=(1, 2), dtype="int64")
+    count = relay.sum(k, axis=1)
+    body = relay.dyn.topk(x, count, axis=1, ret_type="values", zero_is_none=zero_is_none)
+    run: Any = weft.compile(relay.Function([x, k], body))
+    array = np.arange(8, dtype=np.float32).reshape(2, 4)
+    for number, taken in ((2, 2), (4, 4), (0, 0 if zero_is_none else 4), (-1, 4)):
+        np.testing.assert_array_equal(run(array, np.array([[number - 3, 3]])), array[:, ::-1][:, :taken])
+    with pytest.raises(Diagnostic):
+        run(array, np.array([[2, 3]]))
