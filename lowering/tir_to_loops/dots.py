@@ -46,7 +46,7 @@ _ON_VECTORS = {op.name: op for op in arith_extensions.OPERATIONS}
 
 
 def instruction_for(op: DotOp, unit: VectorUnit, lanes: Lanes | None) -> Instruction | None:
-    """The instruction that does `op` for all lanes, up to the signs that `emit_instruction` sees to."""
+    """The instruction that does `op` for all lanes, up to the signs that `DotEmitter.emit` sees to."""
     if lanes is None or lanes.is_masked:
         return None
     match unit.dot, op.unsigned:
