@@ -24,9 +24,8 @@ _TRUTH = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false":
 class Setting:
     """What documentation shows of a knob."""
 
-    def __init__(self, variable: str, default: bool | int | str, doc: str):
+    def __init__(self, variable: str, doc: str):
         self.variable = variable
-        self.default_text = str(default)
         self.doc = doc
 
 
@@ -35,7 +34,7 @@ class Knob(Setting, Generic[T]):
     set to nothing, if that is not the default."""
 
     def __init__(self, variable: str, default: T, doc: str, empty: T | None = None):
-        super().__init__(variable, default, doc)
+        super().__init__(variable, doc)
         self.default: T = default
         self._empty: T = default if empty is None else empty
         self._override: ContextVar[T] = ContextVar(variable)

@@ -56,11 +56,10 @@ class Statement:
 
 @dataclass
 class SoftwarePipeline:
-    """A pipelined loop: its statements as they stand in it, and the buffers that are allocated in it."""
+    """A pipelined loop: its statements as they stand in it."""
 
     loop: ForOp
     statements: list[Statement]
-    allocs: list[AllocBufferOp]
     own: list[SSAValue] = field(default_factory=list[SSAValue])
     """The buffers of which each iteration writes what it reads."""
     versions: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
@@ -102,7 +101,7 @@ def pipeline_of(
     ]
     memory: list[SSAValue] = [each.buffer for each in allocs if not each.is_constant]
     own = [each for each in memory if each in known or is_fresh(loop, each)]
-    pipeline = SoftwarePipeline(loop, statements, list(allocs), own)
+    pipeline = SoftwarePipeline(loop, statements, own)
     for one, other in combinations(statements, 2):
         _check_within(loop, one, other)
         _check_across(loop, one, other, own)
