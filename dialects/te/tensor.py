@@ -463,12 +463,12 @@ def check_checks(compute: Compute, name: str) -> None:
 def check_reads(compute: Compute, name: str, may_scan: bool = False) -> None:
     """Refuse a read that surely leaves its tensor: no `Select` guards it, and an affine index does for some element.
 
-    Where extents depend on symbols, that is seen when the function that computes it is verified.
+    Where extents depend on symbols, or statements read, that is seen when the function that computes it is verified.
 
     Raises:
         IndexError: there is one.
     """
-    if any(axis.dim == 0 for axis in (*compute.axes, *compute.reduce_axes)):
+    if isinstance(compute.body, Filled) or any(axis.dim == 0 for axis in (*compute.axes, *compute.reduce_axes)):
         return
     stack, seen = [compute.body], set[Expr]()
     while stack:

@@ -73,6 +73,8 @@ def test_suppression_that_gives_rows_takes_anything_for_indices(kind: str):
     assert np.array_equal(found[0, :2], rows[0, [0, 2]]) and (found[0, 2] == -1).all()
     with pytest.raises(weft.Diagnostic, match="tensor<1x3x6xf32> are no places of"):
         relay.vision.non_max_suppression(x, n, x)
+    with pytest.raises(weft.Diagnostic, match="tensor<2xi32> are no counts of"):
+        relay.vision.non_max_suppression(x, relay.var("n", shape=(2,), dtype="int32"), x, return_indices=False)
 
 
 @KINDS

@@ -13,7 +13,8 @@ import pytest
 import weft
 from weft import te
 from weft.dialects.te.evaluate import evaluate
-from weft.dialects.tir.core import ForKind, ForOp, blocks_under
+from weft.dialects.tir.core import ForKind, ForOp, PrimFuncOp, blocks_under
+from weft.dialects.tir.interpreter import Interpreter
 from weft.lowering.te_schedule.infer_bound import InferBound
 from weft.tir import ScheduleError
 
@@ -239,3 +240,16 @@ def test_what_statements_fill_is_filled_where_it_stands(
     reader = te.compute((STEPS, WIDTH), lambda t, i: steps[t, i] * 2.0, name="reader")
     with pytest.raises(ScheduleError, match="'steps' is filled by statements: there is no "):
         move(te.create_schedule(reader.op), steps, reader)
+
+
+@pytest.mark.parametrize("columns", [0, 2])
+def test_rows_of_a_scan_may_be_without_elements(columns: int) -> None:
+    x, state = te.placeholder((3, columns), "int32", "x"), te.placeholder((3, columns), "int32", "state")
+    first = te.compute((1, columns), lambda t, i: x[0, i], name="first")
+    step = te.compute((3, columns), lambda t, i: state[t - 1, i] + x[t, i], name="step")
+    sums = te.scan(first, step, state, name="sums")
+    given = np.arange(3 * columns, dtype=np.int32).reshape(3, columns)
+    (func,) = weft.lower(te.create_schedule(sums.op), [x, sums]).ops
+    assert isinstance(func, PrimFuncOp)
+    (found,) = Interpreter(func)([given])
+    np.testing.assert_array_equal(found, np.cumsum(given, axis=0))

@@ -56,6 +56,12 @@ def number_of(value: SSAValue, what: str) -> None:
         raise VerifyException(f"{what} must be one number, got {value.type}")
 
 
+def _may_be_of(value: SSAValue, shape: Sequence[int]) -> bool:
+    """Whether a tensor is of a shape, as far as both are known."""
+    found = shape_of(value)
+    return len(found) == len(shape) and all(n == m or DYNAMIC in (n, m) for n, m in zip(found, shape, strict=True))
+
+
 @irdl_op_definition
 class GetValidCountsOp(RelayOp):
     """The rows of boxes that score above a threshold, in their order: how many, then the rows, and where each stood.
@@ -205,9 +211,9 @@ class NonMaxSuppressionOp(RelayOp):
             place = at.value.data
             if (least is not None and place < least) or (fields != DYNAMIC and place >= fields):
                 raise VerifyException(f"'{name}' is {place}, and no field of {data}")
-        if len(shape_of(self.valid_count)) != 1:
+        if not _may_be_of(self.valid_count, (batch,)):
             raise VerifyException(f"{self.valid_count.type} are no counts of {data}")
-        if is_true(self.return_indices) and len(shape_of(self.indices)) != 2:
+        if is_true(self.return_indices) and not _may_be_of(self.indices, (batch, count)):
             raise VerifyException(f"{self.indices.type} are no places of {data}")
         if not is_true(self.return_indices):
             return [data]
