@@ -7,7 +7,7 @@ of its own, which the intrinsic's statements compute where there are some for th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from ...dialects import te
 from ...dialects.support.diagnostics import UsageError
@@ -15,9 +15,10 @@ from ...dialects.te.substitution import substitute as formula_with
 from ...dialects.te.tensor_intrin import TensorIntrin, strides_of
 from ...dialects.tir.core import PrimFuncOp, blocks_under
 from ...dialects.tir.nodes.buffers import Buffer
+from ...dialects.tir.nodes.expressions import Call, Handle
 from ...dialects.tir.nodes.prim_func import function_of as function_of_statements
 from ...dialects.tir.nodes.statements import Stmt
-from ...dialects.tir.nodes.stmt_functor import Substitution
+from ...dialects.tir.nodes.stmt_functor import Substitution, ir_transform
 from ...transforms.tir.intrinsics.tensor_intrin import Strides
 from ...transforms.tir.intrinsics.tensor_intrin import TensorIntrin as TirIntrin
 from ...transforms.tir.schedule.errors import ScheduleError
@@ -26,7 +27,7 @@ from .prim_func import function_of
 
 def whole(intrin: TensorIntrin) -> TirIntrin:
     """All that the intrinsic computes."""
-    return _made(intrin, _description(intrin), intrin.body, intrin.buffers)
+    return _made(intrin, _description(intrin), intrin.body, intrin.buffers, "w")
 
 
 def update(intrin: TensorIntrin) -> TirIntrin:
@@ -47,7 +48,7 @@ def update(intrin: TensorIntrin) -> TirIntrin:
     block.detach_region(begun)
     begun.erase()
     block.update_accesses()
-    return _made(intrin, description, intrin.reduce_update, intrin.buffers)
+    return _made(intrin, description, intrin.reduce_update, intrin.buffers, "rw")
 
 
 def reset(intrin: TensorIntrin) -> TirIntrin | None:
@@ -64,7 +65,7 @@ def reset(intrin: TensorIntrin) -> TirIntrin | None:
         tensor.dims, lambda *axes: formula_with(first, dict(zip(compute.axes, axes, strict=True))), tensor.name
     )
     description, _ = function_of(f"{intrin.name}_reset", [begun])
-    return _made(intrin, description, intrin.reduce_init, intrin.buffers[-1:])
+    return _made(intrin, description, intrin.reduce_init, intrin.buffers[-1:], "w")
 
 
 def _description(intrin: TensorIntrin) -> PrimFuncOp:
@@ -80,9 +81,14 @@ def _description(intrin: TensorIntrin) -> PrimFuncOp:
         raise ScheduleError(f"te: the intrinsic '{intrin.name}': {error.message}") from error
 
 
-def _made(intrin: TensorIntrin, description: PrimFuncOp, statement: Stmt, buffers: Sequence[Buffer]) -> TirIntrin:
+def _made(
+    intrin: TensorIntrin, description: PrimFuncOp, statement: Stmt, buffers: Sequence[Buffer], result: str
+) -> TirIntrin:
+    """The intrinsic whose statement does with the last of the buffers what `result` says (`access_ptr`)."""
+    told = _told(statement, {each: result if each is buffers[-1] else "r" for each in buffers})
+
     def implementation(strides: Sequence[Strides]) -> PrimFuncOp:
-        return _implementation(intrin, statement, buffers, strides)
+        return _implementation(intrin, told, buffers, strides)
 
     own: list[Strides] = []
     for buffer in buffers:
@@ -93,6 +99,23 @@ def _made(intrin: TensorIntrin, description: PrimFuncOp, statement: Stmt, buffer
         return TirIntrin.of(intrin.name, description, implementation(own), implementation)
     except ValueError as error:
         raise ScheduleError(f"te: {error}") from error
+
+
+def _told(statement: Stmt, masks: Mapping[Buffer, str]) -> Stmt:
+    """The statement, in which calls that are handed a buffer, or where it is, are told what they do with it: they read
+    what the intrinsic is given, and write its result."""
+    at = {buffer.data: buffer for buffer in masks}
+
+    def known(given: object) -> object:
+        buffer = at.get(given) if isinstance(given, Handle) else given
+        return buffer.access_ptr(masks[buffer]) if isinstance(buffer, Buffer) and buffer in masks else given
+
+    def call(node: te.Expr) -> te.Expr | None:
+        if not isinstance(node, Call) or not node.name:
+            return None
+        return Call(node.word, node.result, node.name, tuple(map(known, node.args)))
+
+    return ir_transform(statement, None, call, ["tir.Call"])
 
 
 def _number(step: te.Dim) -> int:

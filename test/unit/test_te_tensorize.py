@@ -361,3 +361,47 @@ def test_parts_may_begin_at_an_index() -> None:
     np.testing.assert_array_equal(found, [values[i : i + 16] * 2 for i in range(24)])
     with pytest.raises(UsageError, match="takes 'row' of the shape"):
         te.compute((24, 16), lambda i: intrin(a[i, i:16]))
+
+
+@pytest.mark.parametrize("form", ["buffer", "data", "access_ptr"])
+def test_an_intrinsic_that_is_handed_buffers_reads_its_inputs_and_writes_its_result(form: str) -> None:
+    """However it is handed them; its elements may be at quotients and remainders, of which all are reached."""
+
+    @weft.register_func("test_te_windows", override=True)
+    def windows(x: Array, y: Array) -> None:
+        y[...] = [[x[j // 3 + i % 3, j % 3 + i // 3] for j in range(9)] for i in range(9)]
+
+    def how(ins: list[Buffer], outs: list[Buffer]) -> te.Expr:
+        match form:
+            case "buffer":
+                return tir.call_packed("test_te_windows", ins[0], outs[0])
+            case "data":
+                return tir.call_packed("test_te_windows", ins[0].data, outs[0].data)
+            case _:
+                return tir.call_packed("test_te_windows", ins[0].access_ptr("r"), outs[0].access_ptr("w"))
+
+    def read(of: te.Tensor) -> te.Tensor:
+        return te.compute((9, 9), lambda i, j: of[j // 3 + i % 3, j % 3 + i // 3])
+
+    tile, given = te.placeholder((5, 5), name="tile"), te.placeholder((5, 5), name="A")
+    result = read(given)
+    s = te.create_schedule(result.op)
+    s[result].tensorize(result.op.axis[0], te.decl_tensor_intrin(read(tile).op, how, name="windows"))
+    a, b = np.random.default_rng(0).standard_normal((5, 5)).astype(np.float32), np.zeros((9, 9), np.float32)
+    weft.build(s, [given, result])(a, b)
+    np.testing.assert_array_equal(b, [[a[j // 3 + i % 3, j % 3 + i // 3] for j in range(9)] for i in range(9)])
+
+
+def test_an_intrinsic_whose_elements_go_together_does_not_reach_all() -> None:
+    def read(of: te.Tensor) -> te.Tensor:
+        return te.compute((9,), lambda i: of[i // 3 + i % 3 * 2])  # of one iterator: not told apart
+
+    def how(ins: list[Buffer], outs: list[Buffer]) -> te.Expr:
+        return tir.call_packed("test_te_none", ins[0], outs[0])
+
+    tile, given = te.placeholder((7,), name="tile"), te.placeholder((7,), name="A")
+    result = read(given)
+    s = te.create_schedule(result.op)
+    s[result].tensorize(result.op.axis[0], te.decl_tensor_intrin(read(tile).op, how, name="together"))
+    with pytest.raises(tir.ScheduleError, match="its description does not reach all of %tile"):
+        weft.lower(s, [given, result])

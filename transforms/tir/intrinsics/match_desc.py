@@ -13,9 +13,19 @@ from dataclasses import dataclass
 
 from xdsl.dialects import memref
 from xdsl.ir import Attribute, Block, SSAValue
-from xdsl.ir.affine import AffineConstantExpr, AffineExpr
+from xdsl.ir.affine import AffineBinaryOpExpr, AffineConstantExpr, AffineDimExpr, AffineExpr
 
-from ....dialects.tir.affine import Linear, Range, access_map_over, linear, over_dimensions, simplify, substitute
+from ....dialects.tir.affine import (
+    Linear,
+    Range,
+    access_map_over,
+    dims_in,
+    expr_range,
+    linear,
+    over_dimensions,
+    simplify,
+    substitute,
+)
 from ....dialects.tir.core import (
     AllocBufferOp,
     BlockOp,
@@ -280,9 +290,15 @@ class _Matcher(TreeMatcher[Place]):
 
 
 def _span(index: Linear, ranges: Mapping[AffineExpr, Range]) -> Range:
+    """Between which values an index lies, both reached, as far as its terms vary by themselves: iterators, and
+    quotients and remainders of iterators by numbers."""
     low = high = index.constant
+    varied = set[int]()
     for atom, factor in index.terms.items():
-        least, most = ranges.get(atom, (0, 0))
+        of = atom.lhs if isinstance(atom, AffineBinaryOpExpr) else atom
+        is_own = isinstance(of, AffineDimExpr) and of.position not in varied
+        least, most = (expr_range(atom, ranges) if is_own else None) or (0, 0)
+        varied |= dims_in(atom)
         low += min(least * factor, most * factor)
         high += max(least * factor, most * factor)
     return low, high
