@@ -33,6 +33,7 @@ from ..support.kernels import kernel_calls
 from ..support.provided import load
 from ..support.python_values import attribute_of, value_of
 from ..support.walking import in_order
+from .argument_scopes import verify_argument_scopes
 from .axis_separators import ARGUMENT_SEPARATORS, axis_separators_of, verify_separators
 from .buffers import memref_of, parse_shape, print_shape, shape_attribute, verify_shape
 from .legality.calls import check_call
@@ -314,6 +315,7 @@ class PrimFuncOp(IRDLOperation):
                     self._verify_map(op, map.data)
 
     def _verify_axis_separators(self) -> None:
+        verify_argument_scopes(self)
         told = self.attributes.get(ARGUMENT_SEPARATORS)
         if told is None:
             return

@@ -74,6 +74,7 @@ from ...dialects.support.memory_scopes import memory_of
 from ...dialects.support.vector_unit import VectorUnit, vector_unit_of
 from ...dialects.support.walking import all_within, within
 from ...dialects.tir.alignment import BUFFER_DIM_ALIGN
+from ...dialects.tir.argument_scopes import GLOBAL, scopes_of_arguments
 from ...dialects.tir.axis_separators import axis_separators_of
 from ...dialects.tir.buffers import shape_of
 from ...dialects.tir.core import (
@@ -270,6 +271,10 @@ def check_buffers(prim_func: PrimFuncOp, scopes: Sequence[str] = tuple(Scope), w
         if axis_separators_of(value):
             message = f"{name} has memory of several dimensions (axis_separators), and a processor's has one"
             raise Diagnostic.at(owner, message, hint="set no axis separators")
+    for scope in scopes_of_arguments(prim_func):
+        if scope != GLOBAL:
+            message = f'an argument is of the scope "{scope}", and what is passed lies in the global memory'
+            raise Diagnostic.at(prim_func, message, hint="a tensor intrinsic takes the place of loops (tensorize)")
     for alloc in allocs:
         if alloc.scope.data not in scopes:
             known = f"{', '.join(scopes[:-1])} and {scopes[-1]}"

@@ -11,6 +11,7 @@ from xdsl.ir import Attribute, Operation
 
 from ...te.dims import var as extent_var
 from ...te.expr import Expr
+from ..argument_scopes import ARGUMENT_SCOPES, scope_of_argument
 from ..axis_separators import ARGUMENT_SEPARATORS, axis_separators_of
 from ..buffers import memref_of, shape_of
 from ..parameter_nodes import keep_nodes, kept_nodes
@@ -44,6 +45,7 @@ def signature_of(func: Operation) -> object:
         func.properties["function_type"],
         func.properties.get("shapes"),
         func.attributes.get(ARGUMENT_SEPARATORS),
+        func.attributes.get(ARGUMENT_SCOPES),
         names,
     )
 
@@ -68,8 +70,9 @@ def _parameters(func: Operation, given: Mapping[int, Expr] = MappingProxyType({}
             params.append(sizes[argument.index])
             continue
         element: Attribute = memref_of(argument).element_type
-        handle = pointer_to(name, element)
+        scope, separators = scope_of_argument(argument), axis_separators_of(argument)
+        handle = pointer_to(name, element, scope)
         shape = [dim(as_affine(extent), (), sizes) for extent in shape_of(argument)]
-        buffers[handle] = Buffer(name, shape, element, data=handle, axis_separators=axis_separators_of(argument))
+        buffers[handle] = Buffer(name, shape, element, scope=scope, data=handle, axis_separators=separators)
         params.append(handle)
     return tuple(params), buffers

@@ -356,6 +356,8 @@ class Writer:
         self.declared.add(buffer)
         call = cast("ast.Call", word("Buffer", self.shape(buffer), ast.Constant(type_word(buffer.type))))
         call.keywords += [*self._layout(buffer), *_separators(buffer)]
+        if buffer.scope() != "global":
+            call.keywords.append(ast.keyword("scope", ast.Constant(buffer.scope())))
         return ast.arg(self.name(buffer, buffer.name), call)
 
     def _layout(self, buffer: Buffer) -> list[ast.keyword]:

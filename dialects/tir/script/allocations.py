@@ -33,7 +33,7 @@ def allocate(scope: Scope, name: str, call: ast.Call, body: Block) -> None:
     if scope.word(call.func) == "allocate":  # T.allocate(extents, dtype, scope), without a condition
         said = _annotations(scope, call)
         call = allocation(scope, call)
-    found = described(scope, call, "T.alloc_buffer", (), scopes=True)
+    found = described(scope, call, "T.alloc_buffer", ())
     scopes = [keyword.value for keyword in call.keywords if keyword.arg == "scope"]
     memory = Arguments(scope, call, "T.alloc_buffer").literal(scopes[0]) if scopes else "global"
     memory = memory or "global"

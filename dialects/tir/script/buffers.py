@@ -44,6 +44,7 @@ class Described:
     unsigned: bool
     axis_separators: tuple[int, ...] = ()
     """The dimensions at which others of memory begin."""
+    scope: str = "global"
 
     @property
     def type(self) -> MemRefType[Attribute]:
@@ -169,7 +170,7 @@ def annotated(scope: Scope, node: ast.expr) -> Described | None:
             raise scope.source.error(node, f"a parameter is a buffer, not {ast.unparse(node)}", hint)
 
 
-def described(scope: Scope, call: ast.Call, name: str, first: Sequence[str], scopes: bool = False) -> Described:
+def described(scope: Scope, call: ast.Call, name: str, first: Sequence[str]) -> Described:
     """The buffer that the arguments of a call describe, after those named `first`.
 
     Raises:
@@ -186,16 +187,16 @@ def described(scope: Scope, call: ast.Call, name: str, first: Sequence[str], sco
         if not any(given == value and type(given) is type(value) for value in values):
             node = arguments.given[parameter]
             raise scope.source.error(node, f"{name}: {parameter} = {given!r}, but a buffer is dense and starts at 0")
-    storage = arguments.static("scope", "global")
-    if not scopes and storage not in ("global", ""):
-        raise scope.source.error(arguments.given["scope"], f"{name}: what is passed lies in the global memory")
+    storage = arguments.static("scope", "global") or "global"
+    if not isinstance(storage, str):
+        raise scope.source.error(arguments.given["scope"], f"{name}: a scope has a name, and {storage!r} is none")
     dtype = arguments.static("dtype", "float32")
     if not isinstance(dtype, str) or dtype not in words.DTYPES:
         hint = did_you_mean(str(dtype), words.DTYPES) or f"known: {', '.join(words.DTYPES)}"
         raise scope.source.error(call, f"there is no dtype {dtype!r}", hint)
     shape = _shape(scope, arguments.given["shape"])
     separators = () if "buffer" in first else _separators(arguments, name, len(shape))  # of a part they say nothing
-    return Described(words.element_type(dtype), shape, dtype.startswith("uint"), separators)
+    return Described(words.element_type(dtype), shape, dtype.startswith("uint"), separators, storage)
 
 
 def _separators(arguments: Arguments, name: str, rank: int) -> tuple[int, ...]:

@@ -16,6 +16,7 @@ from xdsl.ir.affine import AffineExpr
 from ...support.diagnostics import Diagnostic, did_you_mean
 from ...support.name_hints import name_hint
 from ..argument_order import ARGUMENTS, told_arguments
+from ..argument_scopes import tell_argument_scopes
 from ..axis_separators import separate_axes
 from ..blocks import blocks_under
 from ..functions import RESULT, PrimFuncOp
@@ -86,6 +87,7 @@ class FunctionParser:
         shapes: list[tuple[Extent, ...] | None] = []
         unsigned: list[bool] = []
         separators: list[Sequence[int]] = []
+        scopes: list[str] = []
         for parameter in buffers:
             found = buffer_of(self.scope, self.node, parameter, matched)
             argument = body.insert_arg(found.type, len(body.args))
@@ -93,6 +95,7 @@ class FunctionParser:
             shapes.append(found.shape)
             unsigned.append(found.unsigned)
             separators.append(found.axis_separators)
+            scopes.append(found.scope)
             word = None if parameter.annotation is None else self.scope.word(parameter.annotation)
             is_scalar = word is not None and ALIASES.get(word, word) in DTYPES
             buffer = Buffer(argument, found.unsigned, is_scalar)
@@ -121,6 +124,7 @@ class FunctionParser:
         assume(func, [each for each in positive_divisors(func) if not is_assumed(func, each)])
         for argument, numbers in zip(func.region.block.args, separators, strict=False):
             separate_axes(argument, numbers)
+        tell_argument_scopes(func, scopes)
         func.location = self.source.location(self.node)
         if not func.symbols:
             allow_unused_elements(blocks_under(func))

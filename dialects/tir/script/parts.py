@@ -224,7 +224,7 @@ def _part(
         call = _with_shape(scope, call, sizes)
     said = call
     call = _as_it_lies(scope, call, buffer)
-    found = described(scope, call, "T.match_buffer", ("buffer",), scopes=True)
+    found = described(scope, call, "T.match_buffer", ("buffer",))
     if found.element != buffer.type.element_type:
         raise error(call, f"a part of '{base.id}' has elements of {buffer.type.element_type}, not {found.element}")
     rank = len(found.shape)

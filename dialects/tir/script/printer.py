@@ -12,6 +12,7 @@ from xdsl.ir.affine import AffineConstantExpr
 from ...support.dense import array_of
 from ...support.diagnostics import Diagnostic
 from ..affine import simplify
+from ..argument_scopes import ARGUMENT_SCOPES, GLOBAL, scope_of_argument
 from ..axis_separators import ARGUMENT_SEPARATORS, AXIS_SEPARATORS, axis_separators_of
 from ..blocks import BlockOp, IterKind
 from ..buffers import AllocBufferOp, memref_of, shape_of
@@ -28,6 +29,8 @@ from .texts import affine_text, condition_text, free_python_name, infix
 HEADER = "from weft.script import tir as T\n"
 WIDTH = 120
 
+_OF_ARGUMENTS = (ARGUMENT_SEPARATORS, ARGUMENT_SCOPES)
+"""The attributes of a function that stand with its parameters."""
 _AXES = {IterKind.SPATIAL: ("spatial", "S"), IterKind.REDUCE: ("reduce", "R"), IterKind.OPAQUE: ("opaque", "O")}
 _LOOPS = {
     ForKind.SERIAL: "serial", ForKind.PARALLEL: "parallel", ForKind.VECTORIZED: "vectorized",
@@ -86,9 +89,9 @@ class FunctionPrinter:
             lines = ["@T.prim_func", f"def {name}(", *(f"    {each}," for each in parameters), "):"]
         else:
             lines = ["@T.prim_func", head]
-        attributes = {key: each for key, each in self.func.attributes.items() if key != ARGUMENT_SEPARATORS}
+        attributes = {key: each for key, each in self.func.attributes.items() if key not in _OF_ARGUMENTS}
         if not attributes.pop(ASSUMED, None) or set(assumed_around(self._op)) - set(positive_divisors(self._op)):
-            attributes = {key: each for key, each in self.func.attributes.items() if key != ARGUMENT_SEPARATORS}
+            attributes = {key: each for key, each in self.func.attributes.items() if key not in _OF_ARGUMENTS}
         symbol = {"global_symbol": self.func.sym_name} if name != self.func.sym_name.data else {}
         if attributes or symbol:
             lines.append(f"    T.func_attr({literal_of_all({**symbol, **attributes})})")
@@ -107,6 +110,8 @@ class FunctionPrinter:
         type = self._type(argument, self._op)
         separators = list(axis_separators_of(argument))
         told = f", {AXIS_SEPARATORS}={separators}" if separators else ""
+        if (scope := scope_of_argument(argument)) != GLOBAL:
+            told += f', scope="{scope}"'
         if all(isinstance(extent, int) for extent in shape_of(argument)):
             return f"{name}: T.Buffer({type}{told})" if told else f"{name}: T.Buffer[{type}]"
         handle = free_python_name(f"{name}_handle", set(self.names.values()) | set(self.symbols))

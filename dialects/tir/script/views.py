@@ -127,7 +127,7 @@ def shaped(scope: Scope, call: ast.Call) -> tuple[Described, Sequence[int] | Non
     word = f"T.{scope.word(call.func)}"
     left = [keyword for keyword in call.keywords if keyword.arg not in ("data", "strides", "elem_offset")]
     plain = ast.copy_location(ast.Call(call.func, call.args[:2], left), call)
-    found = described(scope, plain, word, (), scopes=True)
+    found = described(scope, plain, word, ())
     given = {keyword.arg: keyword.value for keyword in call.keywords}
     arguments = Arguments(scope, call, word)
     strides = arguments.literal(given["strides"]) if "strides" in given else None

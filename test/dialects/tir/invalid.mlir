@@ -1069,3 +1069,15 @@ tir.prim_func @a_loop_within_a_block(%x: memref<8xf32>, %y: memref<8xf32>, %c: i
 // expected-error @+1 {{an extent is divided by %n, which is not said to be positive}}
 tir.prim_func @an_extent_divided_by_a_size_that_may_be_0(%x: memref<?xf32>, %n: index, %m: index) shapes(%x[%m floordiv %n]) {
 }
+
+// -----
+
+// expected-error @+1 {{tir.scopes has a text for each of the first arguments}}
+tir.prim_func @scopes_that_are_no_texts(%x: memref<8xf32>) attributes {tir.scopes = [1 : i64]} {
+}
+
+// -----
+
+// expected-error @+1 {{tir.scopes has the scopes of buffers, and not of %n}}
+tir.prim_func @a_size_in_a_scope(%x: memref<8xf32>, %n: index) attributes {tir.scopes = ["global", "shared"]} {
+}

@@ -26,12 +26,12 @@ from ....dialects.tir.affine import (
     simplify,
     substitute,
 )
+from ....dialects.tir.argument_scopes import scope_of_argument
 from ....dialects.tir.core import (
     AllocBufferOp,
     BlockOp,
     ForOp,
     IterKind,
-    Scope,
     enclosing_loops,
     loop_of,
     memref_of,
@@ -141,7 +141,7 @@ def _check_scopes(intrin: TensorIntrin, block: BlockOp, places: Mapping[SSAValue
     """
     for parameter, wanted in zip(intrin.desc.region.block.args, intrin.scopes or (), strict=False):
         buffer = places[parameter].buffer
-        scope = buffer.owner.scope.data if isinstance(buffer.owner, AllocBufferOp) else Scope.GLOBAL.value
+        scope = buffer.owner.scope.data if isinstance(buffer.owner, AllocBufferOp) else scope_of_argument(buffer)
         if scope != wanted:
             what = f"the intrinsic {intrin.name} takes its {buffer_name(parameter)} in the scope {wanted}"
             hint = f'cache_read or cache_write it there, or set_scope(..., "{wanted}")'

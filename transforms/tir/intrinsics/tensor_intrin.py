@@ -26,6 +26,7 @@ from ....dialects.support.diagnostics import did_you_mean
 from ....dialects.support.fingerprint import fingerprint
 from ....dialects.support.forks import hold_over_forks
 from ....dialects.support.verifier import verify
+from ....dialects.tir.argument_scopes import GLOBAL, scopes_of_arguments
 from ....dialects.tir.core import BlockOp, ForOp, PrimFuncOp, blocks_under
 from ....dialects.tir.outer_blocks import dissolve
 from . import dot_products, tensor_cores
@@ -52,7 +53,7 @@ class TensorIntrin:
     """Makes the implementation for tiles that lie so in their buffers, one entry for each of its own; refuses what it
     cannot be made for. Without it, tiles that calls are handed lie as a buffer of their own would."""
     scopes: tuple[str, ...] | None = None
-    """The scope that each buffer is to have; `None` where any will do."""
+    """The scope that each buffer is to have; `None` where any will do, as the functions say nothing of scopes."""
 
     _known: ClassVar[dict[str, TensorIntrin]] = {}
     _scoped: ClassVar[dict[str, TensorIntrin]] = {}
@@ -106,7 +107,7 @@ class TensorIntrin:
         block_of(desc)
         if set(written(impl)) - set(written(desc)):
             raise ValueError(f"the implementation of {name} writes a buffer that is not to be written")
-        return cls(name, desc, impl, by_strides)
+        return cls(name, desc, impl, by_strides, _scopes(name, desc, impl))
 
     @contextmanager
     def known(self) -> Generator[str]:
@@ -188,6 +189,19 @@ def description(module: str, name: str, intrinsics: Mapping[str, str]) -> PrimFu
     found = TensorIntrin.get(intrinsics[name])
     assert found is not None
     return found.desc
+
+
+def _scopes(name: str, desc: PrimFuncOp, impl: PrimFuncOp) -> tuple[str, ...] | None:
+    """The scopes of an intrinsic's buffers, if its functions say something of them.
+
+    Raises:
+        ValueError: they say different things.
+    """
+    if (told := scopes_of_arguments(desc)) != scopes_of_arguments(impl):
+        raise ValueError(f"the functions of {name} take buffers of other scopes")
+    if not told:
+        return None
+    return (*told, *(GLOBAL for _ in desc.region.block.args[len(told) :]))
 
 
 def written(func: PrimFuncOp) -> list[int]:
