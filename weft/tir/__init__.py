@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from ..dialects.tir.analyzer.index_map import IndexMap as IndexMap
     from ..dialects.tir.interpreter import Interpreter as Interpreter
     from ..dialects.tir.loops import ForKind as ForKind
+    from ..dialects.tir.meta_var import meta_var as meta_var
     from ..dialects.tir.nodes.blocks import AllocateConst as AllocateConst
     from ..dialects.tir.nodes.blocks import Block as Block
     from ..dialects.tir.nodes.blocks import BlockRealize as BlockRealize

@@ -5,9 +5,8 @@ Other words of values (`T.max`, `T.call_extern`) are those of `weft.tir`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import cast
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +19,7 @@ from ...te.expr import Dim, Expr, ExprLike, Slot, as_expr
 from ...te.expr import Var as Extent
 from ...te.expr import cast as conversion
 from ...te.kinds import index
+from ..meta_var import meta_var as meta_var
 from .blocks import AllocateConst
 from .buffers import Allocate, BufferRegion, BufferStore, Range, pointer_to
 from .buffers import Buffer as BufferNode
@@ -264,16 +264,6 @@ def number(dtype: str, value: ExprLike | None = None) -> Expr:
 def ptr(dtype: str, storage_scope: str = "global") -> Handle:
     """Where memory of elements of a type is."""
     return pointer_to("v", element_type(dtype), storage_scope)
-
-
-class meta_var:
-    """`T.meta_var(x)`: what Python computes with, as it is; each of several, where they are taken apart."""
-
-    def __init__(self, value: object):
-        self.value = value
-
-    def __iter__(self) -> Iterator[meta_var]:
-        return iter([meta_var(each) for each in cast("Sequence[object]", self.value)])
 
 
 @checked

@@ -22,10 +22,10 @@ from ..loop_iterators import end_of, kind_of
 from ..loops import ForOp
 from ..symbols import Extent, affine_map, as_affine, as_extent, greatest
 from .arguments import Arguments
-from .calls import CALLS, call
+from .calls import CALLS, call, python_values
 from .counting import count_on, counted, counting
 from .emitter import Emitter, Value
-from .expressions import Expressions
+from .expressions import Expressions, Term
 from .inner_blocks import as_statements, is_block
 from .lanes import Vector, lane_name, lane_of, lanes_of
 from .loop_indices import Extents, IteratorIndices, LoopIndices, PlaceIndices
@@ -270,6 +270,8 @@ class BlockParser:
                 self._let(name, value, None, at)
             case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)):
                 self._let_together(statement, targets, values, at)
+            case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Call() as given):
+                self._let_all(statement, targets, given, at)
             case ast.AnnAssign(target=ast.Name(id=name), annotation=annotation, value=ast.expr() as value):
                 self._let(name, value, annotation, at)
             case ast.If():
@@ -340,12 +342,23 @@ class BlockParser:
                 term = at.as_value(term, value, element_type(word), word.startswith("uint"))
             else:
                 term = call(at, ast.copy_location(ast.Call(annotation, [value], []), value), word)
+        self._name(name, term)
+
+    def _name(self, name: str, term: Term) -> None:
         if isinstance(term, Value):
             if isinstance(term.ssa.owner, Operation) and term.ssa.name_hint is None:
                 term.ssa.name_hint = name_hint(name)
             self.scope.local[name] = term
         else:
             self.scope.local[name] = Constant(term)
+
+    def _let_all(self, statement: ast.stmt, targets: Sequence[ast.expr], given: ast.Call, at: Expressions) -> None:
+        """Names for the values that one call of a Python function gives: `row, column = place(i, j)`."""
+        names = [each.id for each in targets if isinstance(each, ast.Name)]
+        if len(names) != len(targets):
+            raise self._refused(statement)
+        for name, term in zip(names, python_values(at, given, len(names)), strict=True):
+            self._name(name, term)
 
     def _let_together(
         self, statement: ast.stmt, targets: Sequence[ast.expr], values: Sequence[ast.expr], at: Expressions

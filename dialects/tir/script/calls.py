@@ -116,6 +116,24 @@ def _astype(at: Expressions, node: ast.Call) -> Term:
 
 def _python(at: Expressions, node: ast.Call) -> Term:
     """What a function that is Python's makes of scalars."""
+    from .python_calls import called  # which needs `te`, and few texts do
+
+    return called(at, node, _python_function(at, node))
+
+
+def python_values(at: Expressions, node: ast.Call, count: int) -> list[Term]:
+    """The same of one that makes several values of them."""
+    from .python_calls import called_for
+
+    return called_for(at, node, _python_function(at, node), count)
+
+
+def _python_function(at: Expressions, node: ast.Call) -> Callable[..., object]:
+    """The function that a call is of.
+
+    Raises:
+        Diagnostic: it is none of Python's.
+    """
     try:
         function = at.scope.static(node.func)
     except NotStatic:
@@ -123,9 +141,7 @@ def _python(at: Expressions, node: ast.Call) -> Term:
     if not callable(function):
         hint = "only T.*, and Python's functions of expressions, can"
         raise at.scope.source.error(node, f"'{ast.unparse(node.func)}' cannot be called here", hint)
-    from .python_calls import called  # which needs `te`, and few texts do
-
-    return called(at, node, function)
+    return function
 
 
 def _stated(at: Expressions, term: Term, node: ast.expr, word: str) -> Term:

@@ -22,10 +22,11 @@ from xdsl.dialects.builtin import IntegerType, Signedness, i1
 from xdsl.ir import Attribute
 
 from ...support.diagnostics import Diagnostic
-from ...support.hints import isa
+from ...support.hints import is_sequence, isa, listed
 from ...te.calls import Call
 from ...te.expr import Expr, Slot
 from ...te.text import WORDS, call_syntax, render
+from ..meta_var import meta_var
 from .emitter import Value
 from .expressions import Expressions, Term
 from .scope import Words
@@ -39,6 +40,31 @@ def called(at: Expressions, node: ast.Call, function: Callable[..., object]) -> 
 
     Raises:
         Diagnostic: it fails, or gives neither an expression nor a number.
+    """
+    made, given = _made(at, node, function)
+    return _term(at, node, made, given)
+
+
+def called_for(at: Expressions, node: ast.Call, function: Callable[..., object], count: int) -> list[Term]:
+    """What a call of a Python function that gives so many values is worth.
+
+    Raises:
+        Diagnostic: it fails, or gives others.
+    """
+    made, given = _made(at, node, function)
+    values = listed(made) if is_sequence(made) else [made]
+    if len(values) != count:
+        name = ast.unparse(node.func)
+        raise at.scope.source.error(node, f"Python's '{name}' gives {len(values)} values for {count} names")
+    return [_term(at, node, each, given) for each in values]
+
+
+def _made(at: Expressions, node: ast.Call, function: Callable[..., object]) -> tuple[object, dict[Slot, Value]]:
+    """What a Python function gives of the arguments of a call, and the slots that stand for those that are known when
+    the function runs.
+
+    Raises:
+        Diagnostic: it fails.
     """
     given: dict[Slot, Value] = {}
 
@@ -64,11 +90,17 @@ def called(at: Expressions, node: ast.Call, function: Callable[..., object]) -> 
         raise error(node, f"Python's '{name}' fails on scalars that are known when the function runs: {message}") from (
             reason
         )
+    return made.value if isinstance(made, meta_var) else made, given
+
+
+def _term(at: Expressions, node: ast.Call, made: object, given: dict[Slot, Value]) -> Term:
+    """What a value that a function gives is worth, over the slots of its arguments."""
     if isinstance(made, int | float):
         return made
     if not isinstance(made, Expr):
-        what = type(made).__name__
-        raise error(node, f"Python's '{name}' gives a {what}, and not an expression", "only T.* and weft.te make one")
+        what, name = type(made).__name__, ast.unparse(node.func)
+        hint = "only T.* and weft.te make one"
+        raise at.scope.source.error(node, f"Python's '{name}' gives a {what}, and not an expression", hint)
     return _stated(at, node, made, given)
 
 
