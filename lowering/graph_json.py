@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import pairwise
 from typing import TypeAlias, cast
 
@@ -76,7 +77,7 @@ class GraphJson:
     device_types: tuple[int, ...] | None = None
     scopes: tuple[str, ...] | None = None
 
-    @property
+    @cached_property
     def row_ptr(self) -> tuple[int, ...]:
         """The entry of each node's first output, and the number of entries."""
         starts = [0]
@@ -84,12 +85,12 @@ class GraphJson:
             starts.append(starts[-1] + node.num_outputs)
         return tuple(starts)
 
-    @property
+    @cached_property
     def arg_nodes(self) -> tuple[int, ...]:
         """The nodes that are inputs or weights."""
         return tuple(number for number, node in enumerate(self.nodes) if node.kernel is None)
 
-    @property
+    @cached_property
     def held(self) -> frozenset[str]:
         """The names of constants of other compilers' kernels: no parameters, but what a library holds."""
         kernels = {node.kernel for node in self.nodes}

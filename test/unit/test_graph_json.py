@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -20,6 +21,7 @@ from weft.graph_executor import (
     create,
     load_param_dict,
 )
+from weft.lowering.graph_json import Node, Ref
 
 
 @pytest.fixture(scope="module")
@@ -201,3 +203,21 @@ def test_every_output_has_a_name_of_its_own(exe: weft.Executable) -> None:
     for names in (["a"], ["a", "a"], ["a", "b", "c"]):
         with pytest.raises(UsageError, match="2 outputs have a name each, and not a"):
             GraphModule(JSON, exe, output_names=names)
+
+
+def test_reading_grows_with_the_graph_and_no_faster() -> None:
+    """Eight times the nodes take less than 24 times the time."""
+
+    def seconds(count: int) -> float:
+        nodes = (Node("x"), *(Node(f"k{i}", "k", (Ref(i),)) for i in range(count)))
+        storages = (0, *(1 + i % 2 for i in range(count)))
+        entries = count + 1
+        text = GraphJson(nodes, (Ref(count),), ((4,),) * entries, ("float32",) * entries, storages).text()
+        start = time.process_time()
+        graph = GraphJson.parse(text)
+        assert [graph.entry(ref) for node in graph.nodes for ref in node.inputs] == list(range(count))
+        return time.process_time() - start
+
+    seconds(100)
+    small, large = min(seconds(500) for _ in range(3)), min(seconds(4000) for _ in range(2))
+    assert large < 24 * small
