@@ -17,9 +17,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 FEW = {
-    "graph": 40, "onnx_graph": 20, "text": 60, "pipeline": 120, "onnx": 60, "artefact": 60, "cache": 120,
-    "schedule": 16, "wide_schedule": 16, "design": 8, "tir_pass": 16, "relay_pass": 6, "dump": 40,
-    "open_graph": 16, "te": 8, "program": 4,
+    "graph": 24, "onnx_graph": 12, "text": 60, "pipeline": 120, "onnx": 60, "artefact": 60, "cache": 120,
+    "schedule": 8, "wide_schedule": 8, "design": 4, "tir_pass": 8, "relay_pass": 6, "dump": 24,
+    "open_graph": 8, "te": 4, "program": 3,
 }  # fmt: skip
 """Cases of each kind in `make test`."""
 SHARDS = 16

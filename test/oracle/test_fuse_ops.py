@@ -44,6 +44,7 @@ def test_the_shipped_records_are_found() -> None:
     assert [len(loaded(file)) for file in FILES[:2]] == [160, 40]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("file", "record"), RECORDS)
 def test_the_analysis_partitions_as_tvm_does(file: str, record: Record, count: Count) -> None:
     """All records, those with control flow included: which nodes share a group."""
@@ -65,7 +66,8 @@ def test_the_analysis_partitions_as_tvm_does(file: str, record: Record, count: C
     count(f"{file}: partitions equal", len(results))
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(6)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("file", "record"), SUPPORTED)
 def test_the_pass_fuses_as_tvm_does(file: str, record: Record, count: Count) -> None:
     graph = graph_of(record)
@@ -87,7 +89,8 @@ def test_the_pass_fuses_as_tvm_does(file: str, record: Record, count: Count) -> 
 CONTROL = [param for param in RECORDS if is_control(graph_of(cast(Record, param.values[1])))]
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(6)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("file", "record"), CONTROL)
 def test_the_pass_fuses_around_control_flow_as_tvm_does(file: str, record: Record, count: Count) -> None:
     """Branches are regions; what `let` binds is kept apart. The records are the kernels of all blocks."""
@@ -107,6 +110,7 @@ def test_the_pass_fuses_around_control_flow_as_tvm_does(file: str, record: Recor
 CALLS = [param for param in SUPPORTED if "result" in cast(Record, param.values[1])]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("file", "record"), CALLS)
 def test_the_pass_takes_level_and_options_from_the_context_as_tvm_does(file: str, record: Record, count: Count) -> None:
     """The calls of TVM's own tests, with TVM's names of the options."""

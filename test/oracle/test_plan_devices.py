@@ -57,6 +57,7 @@ def test_the_shipped_records_are_found() -> None:
     assert len(loaded("plan_devices")) == 120
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("file", "recorded"), those(lambda r: r.is_clean and r.is_described))
 def test_every_value_is_where_tvm_has_it(file: str, recorded: Recorded, count: Count) -> None:
     module = planned_once_and_again(recorded)
@@ -80,6 +81,7 @@ def test_every_value_is_where_tvm_has_it(file: str, recorded: Recorded, count: C
     count(f"{file}: records equal", 1)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("file", "recorded"), those(lambda r: r.is_refused and r.is_described))
 def test_what_tvm_refuses_is_refused_with_both_constraints(file: str, recorded: Recorded, count: Count) -> None:
     with pytest.raises(Diagnostic, match="at once") as caught:
@@ -88,6 +90,7 @@ def test_what_tvm_refuses_is_refused_with_both_constraints(file: str, recorded: 
     count(f"{file}: refusals equal", 1)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("file", "recorded"), those(lambda r: not (r.is_clean or r.is_refused) and r.is_described))
 def test_a_note_on_a_note_makes_a_copy_where_tvm_loses_it(file: str, recorded: Recorded, count: Count) -> None:
     """Each use of a value finds it where it needs it: every operation but a copy is on one device with its operands."""

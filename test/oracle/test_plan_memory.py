@@ -55,7 +55,8 @@ def test_the_shipped_records_are_found() -> None:
     assert (len(PLANS), len(ALL_HETERO)) == (160, 48)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(6)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("record", PLANS)
 def test_storages_are_those_of_tvm(record: Record, count: Count) -> None:
     seed = cast(int, record["seed"])
@@ -66,7 +67,7 @@ def test_storages_are_those_of_tvm(record: Record, count: Count) -> None:
     count("plan_memory: plans equal", 1)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(
     "record",
     [p for p in PLANS if "error" not in cast(Record, cast(Record, p.values[0])["plan_lowered"])],
@@ -92,6 +93,7 @@ def heterogeneous(record: Record) -> tuple[ModuleOp, Graph]:
     return module, graph
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("record", HETERO)
 def test_storages_on_several_devices_are_those_of_tvm(record: Record, count: Count) -> None:
     module, graph = heterogeneous(record)
@@ -138,6 +140,7 @@ def test_the_default_never_needs_more_than_tvm_and_hardly_more_than_there_must_b
     count(f"of these smaller than TVM's (in the median by {median(saved):.1%})", sum(s > 0 for s in saved))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("record", HETERO)
 def test_graphs_on_several_devices_are_fused_as_in_tvm(record: Record) -> None:
     graph = without_annotations(graph_of(record))

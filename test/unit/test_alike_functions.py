@@ -19,7 +19,7 @@ from weft.frontend.mlir import parse_mlir
 from weft.testing.operators import random_floats
 from weft.transforms.infra.remarks import collect
 
-pytestmark = pytest.mark.sampled(3)
+pytestmark = pytest.mark.sampled(5)
 
 Array = npt.NDArray[Any]
 

@@ -46,6 +46,7 @@ def test_each_row_has_a_name_of_its_own():
     assert len(ROWS) == sum(map(len, TABLES.values())) == 148
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", ROWS)
 def test_the_row_is_proved(name: str):
     if name not in PROVED_FOR_SMALL_CONSTANTS:
@@ -105,6 +106,7 @@ def _instances(rule: Row) -> Iterator[dict[IntExpr, IntExpr]]:
         yield chosen
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", ROWS)
 def test_the_row_is_applied_and_keeps_the_value(name: str):
     rule = ROWS[name]

@@ -11,7 +11,7 @@ import pytest
 import weft
 from weft import relay
 
-pytestmark = pytest.mark.sampled(3)
+pytestmark = pytest.mark.sampled(5)
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from weft.runtime import artefact
 from weft.runtime.artefact import ArtefactError
 from weft.runtime.devices import Apart, Traffic, counted, device_by_name
 
-pytestmark = pytest.mark.sampled(3)
+pytestmark = pytest.mark.sampled(5)
 
 T, N, B = "tensor<4xf32>", "tensor<i64>", "tensor<i1>"
 CPU, FAR = "#relay.virtual_device<cpu>", "#relay.virtual_device<ext_dev>"

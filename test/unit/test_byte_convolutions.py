@@ -17,7 +17,7 @@ from weft.dialects.tir.core import ForKind, ForOp
 from weft.dialects.tir.dot import DotOp
 from weft.transforms.infra.registry import new_ir_context
 
-pytestmark = pytest.mark.sampled(3)
+pytestmark = pytest.mark.sampled(5)
 
 WITH_VNNI = "llvm -mcpu=icelake-server -mtriple=x86_64-unknown-linux-gnu"
 WITH_SHORT_VNNI = "llvm -mcpu=alderlake -mtriple=x86_64-unknown-linux-gnu"

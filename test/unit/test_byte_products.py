@@ -16,7 +16,7 @@ from weft.dialects.support.parser import parse_module
 from weft.runtime.tensors import InputError
 from weft.transforms.infra.registry import new_ir_context
 
-pytestmark = pytest.mark.sampled(4)
+pytestmark = pytest.mark.sampled(6)
 
 WITH_NATIVE = "llvm -mcpu=native"
 WITH_VNNI = "llvm -mcpu=icelake-server -mtriple=x86_64-unknown-linux-gnu"

@@ -22,7 +22,7 @@ NDArray = npt.NDArray[Any]
 OPEN = relay.Any()
 pytestmark = [
     pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler (cc) on this machine"),
-    pytest.mark.sampled(3),
+    pytest.mark.sampled(5),
 ]
 
 

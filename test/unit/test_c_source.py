@@ -33,7 +33,7 @@ from weft.testing import OperatorExample, assert_close
 from weft.transforms.infra import PassContext
 from weft.transforms.infra.registry import new_ir_context
 
-pytestmark = pytest.mark.sampled(4)
+pytestmark = pytest.mark.sampled(6)
 
 C = Target.parse("c")
 ROOT = Path(__file__).parents[2]

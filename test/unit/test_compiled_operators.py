@@ -43,6 +43,7 @@ def run_elsewhere() -> set[str]:
 EXAMPLES = [example for example in COMPILED if example.op_type.name not in run_elsewhere()]
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("example", EXAMPLES, ids=str)
 def test_machine_code_gives_the_results_of_the_definition(example: OperatorExample) -> None:

@@ -14,7 +14,7 @@ import weft
 from weft import relay
 from weft.lowering.machine.target import Target
 
-pytestmark = pytest.mark.sampled(3)
+pytestmark = pytest.mark.sampled(5)
 
 WITH_AMX = "llvm -mcpu=sapphirerapids -mtriple=x86_64-unknown-linux-gnu"
 on_tiles = pytest.mark.skipif(

@@ -20,7 +20,7 @@ from weft.transforms.infra.execution import run
 from weft.transforms.tir.lower_cross_thread_reduction import LowerCrossThreadReductionPass
 from weft.transforms.tir.thread_sync import ThreadSyncPass
 
-pytestmark = pytest.mark.sampled(3)
+pytestmark = pytest.mark.sampled(5)
 
 SUM = """
 @T.prim_func

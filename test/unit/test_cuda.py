@@ -32,7 +32,7 @@ from weft.runtime.memory import NotEnoughMemory, address
 from weft.runtime.module import Module
 from weft.tools import weft_opt
 
-pytestmark = [pytest.mark.usefixtures("optimized_code"), pytest.mark.sampled(3)]
+pytestmark = [pytest.mark.usefixtures("optimized_code"), pytest.mark.sampled(5)]
 
 T = "tensor<4x6xf32>"
 GRAPH = f"""

@@ -16,7 +16,7 @@ from weft.frontend.mlir import parse_mlir
 from weft.runtime import artefact
 from weft.runtime.cuda import CudaError
 
-pytestmark = pytest.mark.sampled(3)
+pytestmark = pytest.mark.sampled(5)
 
 OPEN = "tensor<?x?x12xf32>"
 GRAPH = f"""

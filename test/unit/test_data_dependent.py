@@ -11,7 +11,7 @@ from weft import relay
 from weft.dialects.support.diagnostics import UsageError
 from weft.transforms.relay.dense_to_sparse import DenseToSparsePass
 
-pytestmark = pytest.mark.sampled(3)
+pytestmark = pytest.mark.sampled(5)
 
 relay: Any = relay
 

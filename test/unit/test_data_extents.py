@@ -17,7 +17,7 @@ from weft.dialects.support.diagnostics import Diagnostic
 from weft.lowering.abi import steps_within
 from weft.runtime.executable import Executable
 
-pytestmark = pytest.mark.sampled(3)
+pytestmark = pytest.mark.sampled(5)
 
 NDArray = npt.NDArray[Any]
 

@@ -14,7 +14,7 @@ from weft.runtime import artefact
 from weft.runtime.artefact import ArtefactError
 from weft.runtime.devices import device_by_name
 
-pytestmark = pytest.mark.sampled(3)
+pytestmark = pytest.mark.sampled(5)
 
 DEVICES = {"c": "#relay.virtual_device<cpu, id = 0>", "f": "#relay.virtual_device<ext_dev, id = 0>"}
 T, WHERE = "tensor<?xf32>", "tensor<?xi32>"

@@ -27,7 +27,7 @@ from weft.runtime.memory import NotEnoughMemory
 from weft.runtime.sizes import Sizes
 from weft.runtime.tensors import InputError
 
-pytestmark = pytest.mark.sampled(3)
+pytestmark = pytest.mark.sampled(5)
 
 relay: Any = import_module("weft.relay")
 Array: TypeAlias = npt.NDArray[Any]

@@ -21,7 +21,7 @@ from weft.dialects.support.diagnostics import Diagnostic
 from weft.frontend.mlir import parse_mlir
 from weft.testing.examples import OperatorExample, examples_of, formula
 
-pytestmark = pytest.mark.sampled(3)
+pytestmark = pytest.mark.sampled(5)
 
 DYNAMIC = [each for each in examples_of(Relay) if issubclass(each.op_type, DynOp)]
 

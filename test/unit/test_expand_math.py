@@ -16,7 +16,7 @@ import weft
 from weft import relay
 from weft.lowering.math import expand_math
 
-pytestmark = pytest.mark.sampled(3)
+pytestmark = pytest.mark.sampled(5)
 
 Doubles: TypeAlias = npt.NDArray[np.float64]
 Singles: TypeAlias = npt.NDArray[np.float32]

@@ -18,7 +18,7 @@ from weft.transforms.infra import PassContext, remarks
 from weft.transforms.infra.registry import new_ir_context
 from weft.transforms.relay.fuse_ops import FuseOpsPass
 
-pytestmark = pytest.mark.sampled(3)
+pytestmark = pytest.mark.sampled(5)
 
 
 def module_of(text: str) -> ModuleOp:

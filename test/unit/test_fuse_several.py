@@ -15,7 +15,7 @@ from weft.transforms.infra import remarks
 from weft.transforms.relay.first_order_gradient import FirstOrderGradientPass
 from weft.transforms.relay.fuse_ops import FuseOpsPass
 
-pytestmark = pytest.mark.sampled(3)
+pytestmark = pytest.mark.sampled(5)
 
 
 def apart(text: str) -> list[str]:

@@ -18,7 +18,7 @@ from weft.dialects.relay.interpreter import evaluate_function
 from weft.dialects.support.diagnostics import Diagnostic
 from weft.runtime.graph_executor import GraphModule
 
-pytestmark = pytest.mark.sampled(3)
+pytestmark = pytest.mark.sampled(5)
 
 STEPS = """
 relay.func @main(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>) -> tensor<1x8xf32> {

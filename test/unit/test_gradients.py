@@ -21,7 +21,7 @@ from weft.dialects.support.diagnostics import UsageError
 from weft.testing.examples import OperatorExample, example_text
 from weft.testing.gradients import Draw, NDArray, away_from_zero, between, check_gradient
 
-pytestmark = pytest.mark.sampled(3)
+pytestmark = pytest.mark.sampled(5)
 
 OPERATORS = {op.name: op for op in Relay.operations if issubclass(op, RelayOp)}
 

@@ -14,7 +14,7 @@ import weft
 from weft import relay
 from weft.lowering.loops_to_c.compile import has_compiler
 
-pytestmark = pytest.mark.sampled(3)
+pytestmark = pytest.mark.sampled(5)
 
 TARGETS = ["llvm -mcpu=x86-64", "c -mcpu=x86-64"]
 EVERY = np.arange(1 << 16, dtype=np.uint16).view(np.float16)

@@ -28,7 +28,7 @@ from weft.frontend.mlir import from_mlir, parse_mlir
 from weft.frontend.onnx import from_onnx
 from weft.tools.weft_opt import main as weft_opt
 
-pytestmark = pytest.mark.sampled(3)
+pytestmark = pytest.mark.sampled(5)
 
 NDArray = npt.NDArray[Any]
 ROWS, COLUMNS = 5, 3

@@ -20,7 +20,7 @@ from weft.lowering.tir_to_loops.in_place import pairs_in_place
 from weft.script import tir as T
 from weft.tir import from_source
 
-pytestmark = pytest.mark.sampled(3)
+pytestmark = pytest.mark.sampled(5)
 
 HEAD = '@T.prim_func\ndef f(A: T.Buffer[(8, 8), "float32"], B: T.Buffer[(8, 8), "float32"]):\n'
 

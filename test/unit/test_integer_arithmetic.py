@@ -135,7 +135,7 @@ def between(x: NDArray, axis: int, at: list[Fraction]) -> NDArray:
     return below * (1 - weights) + above * weights
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("scales", [(Fraction(9, 5), Fraction(4, 7)), (Fraction(3, 2), Fraction(3, 5))], ids=str)
 @pytest.mark.parametrize("coordinates", ["half_pixel", "align_corners", "asymmetric"])
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "int32", "uint32"])

@@ -18,7 +18,7 @@ from weft.dialects.tir.core import ForOp, PrimFuncOp
 from weft.kernel import build_kernel
 from weft.lowering.tir_to_loops.lane_combinations import LaneReduction, lane_reduction_of
 
-pytestmark = pytest.mark.sampled(3)
+pytestmark = pytest.mark.sampled(5)
 
 NDArray: TypeAlias = npt.NDArray[Any]
 

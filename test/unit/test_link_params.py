@@ -15,7 +15,7 @@ import weft
 from weft import relay
 from weft.tools import weft_opt, weft_run
 
-pytestmark = pytest.mark.sampled(3)
+pytestmark = pytest.mark.sampled(5)
 
 NDArray = npt.NDArray[Any]
 

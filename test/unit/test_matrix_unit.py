@@ -25,7 +25,7 @@ from weft.transforms.tir.loop_partition import LoopPartitionPass
 from weft.transforms.tir.rules.registers import VectorRegisters
 from weft.transforms.tir.schedule_rules import schedule_by_rules
 
-pytestmark = pytest.mark.sampled(3)
+pytestmark = pytest.mark.sampled(5)
 
 WITH_AMX = "llvm -mcpu=sapphirerapids -mtriple=x86_64-unknown-linux-gnu"
 WITH_PAIRS = "llvm -mcpu=znver4 -mtriple=x86_64-unknown-linux-gnu"

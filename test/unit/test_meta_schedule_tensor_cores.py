@@ -14,7 +14,7 @@ from weft.dialects.tir.interpreter import Interpreter
 from weft.meta_schedule.schedule_rule import MultiLevelTilingTensorCore, ReuseType
 from weft.tir import Schedule, tensor_intrin
 
-pytestmark = pytest.mark.sampled(3)
+pytestmark = pytest.mark.sampled(5)
 
 
 def product(rows: int, columns: int, depth: int, *, trans_b: bool = False, dtype: str = "float16") -> str:

@@ -100,7 +100,7 @@ LARGE: dict[str, Callable[[], ModelProto]] = {
 }
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(
     "make",
     [

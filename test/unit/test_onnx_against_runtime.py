@@ -15,7 +15,7 @@ import weft
 from weft.dialects.support.diagnostics import Diagnostic, Severity, handled_by
 from weft.frontend.onnx import from_onnx
 
-pytestmark = pytest.mark.sampled(3)
+pytestmark = pytest.mark.sampled(5)
 
 BOUNDS = (-(2**40), -8, -7, -3, -1, 0, 1, 3, 6, 7, 9, 2**40)
 

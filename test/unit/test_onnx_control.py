@@ -22,7 +22,7 @@ from weft.dialects.support.checks import CheckError
 from weft.dialects.support.diagnostics import Diagnostic
 from weft.frontend.onnx import from_onnx
 
-pytestmark = pytest.mark.sampled(3)
+pytestmark = pytest.mark.sampled(5)
 
 NDArray = npt.NDArray[np.generic]
 F, INT, B = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL

@@ -17,7 +17,7 @@ from weft.lowering.machine.target import Target
 from weft.runtime.executable import Executable
 from weft.runtime.tensors import InputError
 
-pytestmark = pytest.mark.sampled(3)
+pytestmark = pytest.mark.sampled(5)
 
 HEADS, WIDTH, TABLE = 2, 4, 40
 

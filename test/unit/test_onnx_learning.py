@@ -20,7 +20,7 @@ from weft.dialects.relay.interpreter import evaluate_function
 from weft.dialects.support.diagnostics import Diagnostic
 from weft.frontend.onnx import from_onnx
 
-pytestmark = pytest.mark.sampled(3)
+pytestmark = pytest.mark.sampled(5)
 
 ort: Any = import_module("onnxruntime")
 

@@ -19,7 +19,7 @@ from weft.lowering.compiler import compile_graph
 from weft.lowering.machine.target import Target
 from weft.runtime.executable import Executable
 
-pytestmark = pytest.mark.sampled(3)
+pytestmark = pytest.mark.sampled(5)
 
 
 @pytest.mark.parametrize("operator", ["QLinearAdd", "QLinearMul"])

@@ -20,7 +20,7 @@ MODELS = sorted(path for path in LIGHT.glob("light_*.onnx") if path.stem != "lig
 """All but SqueezeNet, whose softmax is of equal numbers of 9e9: what it gives is that of their rounding."""
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("path", [pytest.param(p, id=p.stem) for p in MODELS])
 def test_a_light_model_gives_its_recorded_output(path: Path):
     module = from_onnx(path)

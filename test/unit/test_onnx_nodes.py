@@ -275,7 +275,7 @@ def cases_in(group: str, shard: int) -> "tuple[TestCase, ...]":
     return cases
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("group, shard", PARTS)
 def test_operators_mean_what_onnx_says(group: str, shard: int) -> None:
     wrong: dict[str, str] = {}

@@ -18,7 +18,7 @@ from weft.lowering.machine.target import Target
 from weft.runtime.executable import Executable
 from weft.runtime.tensors import InputError
 
-pytestmark = pytest.mark.sampled(4)
+pytestmark = pytest.mark.sampled(6)
 
 
 class Graph:

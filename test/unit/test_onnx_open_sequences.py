@@ -16,7 +16,7 @@ from weft.dialects.support.diagnostics import Diagnostic
 
 from .test_onnx_told_by_data import check
 
-pytestmark = pytest.mark.sampled(3)
+pytestmark = pytest.mark.sampled(5)
 
 OPEN: dict[str, list[int | str]] = {"x": ["n", "m"], "size": []}
 

@@ -12,7 +12,7 @@ from onnx import helper
 
 from .test_onnx_told_by_data import check
 
-pytestmark = pytest.mark.sampled(4)
+pytestmark = pytest.mark.sampled(6)
 
 FAR = 1 << 62
 SLICES = [

@@ -13,7 +13,7 @@ from onnx import parser
 import weft
 from weft.dialects.support.diagnostics import Diagnostic
 
-pytestmark = pytest.mark.sampled(4)
+pytestmark = pytest.mark.sampled(6)
 
 random = np.random.default_rng(0)
 

@@ -21,7 +21,7 @@ from weft.runtime.executable import Executable
 
 from .test_onnx_told_by_data import check
 
-pytestmark = pytest.mark.sampled(4)
+pytestmark = pytest.mark.sampled(6)
 
 
 def images(*shapes: tuple[int, ...]) -> list[dict[str, Any]]:

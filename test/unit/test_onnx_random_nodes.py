@@ -60,7 +60,7 @@ def random_model(operator: str, choose: random.Random) -> ModelProto | None:
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)])
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("operator", supported_operators())
 def test_a_random_node_is_imported_or_declined_with_a_place(operator: str):
     choose = random.Random(operator)

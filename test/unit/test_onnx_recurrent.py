@@ -16,7 +16,7 @@ from weft.frontend.onnx.importer import from_onnx
 from weft.testing.onnx_graphs import run_onnx_runtime
 from weft.testing.operators import assert_close
 
-pytestmark = pytest.mark.sampled(4)
+pytestmark = pytest.mark.sampled(6)
 
 SEQUENCE, BATCH, INPUTS, WIDTH = 3, 2, 4, 3
 GATES = {"RNN": 1, "GRU": 3, "LSTM": 4}

@@ -22,7 +22,7 @@ from weft.runtime.executable import Executable
 
 from .test_onnx_told_by_data import X, check
 
-pytestmark = pytest.mark.sampled(4)
+pytestmark = pytest.mark.sampled(6)
 
 
 @pytest.mark.parametrize("name", ["L2", "LogSumExp", "Mean"])

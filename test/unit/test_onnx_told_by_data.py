@@ -21,7 +21,7 @@ from weft.lowering.machine.target import Target
 from weft.runtime.executable import Executable
 from weft.transforms.infra.context import PassContext
 
-pytestmark = pytest.mark.sampled(3)
+pytestmark = pytest.mark.sampled(5)
 
 X = np.random.default_rng(3).standard_normal((2, 3, 4)).astype(np.float32)
 

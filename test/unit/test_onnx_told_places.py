@@ -12,7 +12,7 @@ from onnx import helper
 
 from .test_onnx_told_by_data import X, check
 
-pytestmark = pytest.mark.sampled(3)
+pytestmark = pytest.mark.sampled(5)
 
 
 def test_a_slice_along_axes_and_in_steps_that_data_decides():

@@ -20,7 +20,7 @@ from weft.lowering.compiler import compile_graph
 from weft.lowering.machine.target import Target
 from weft.runtime.executable import Executable
 
-pytestmark = pytest.mark.sampled(4)
+pytestmark = pytest.mark.sampled(6)
 
 X = np.random.default_rng(4).standard_normal((2, 3, 5, 4)).astype(np.float32)
 HALF, ALIGNED = "half_pixel", "align_corners"

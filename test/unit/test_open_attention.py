@@ -19,7 +19,7 @@ from weft.lowering.loops_to_c.compile import compile_c_graph
 from weft.lowering.machine.target import Target
 from weft.runtime.executable import Executable
 
-pytestmark = pytest.mark.sampled(3)
+pytestmark = pytest.mark.sampled(5)
 
 NDArray = npt.NDArray[Any]
 HEADS, SIZE = 3, 16

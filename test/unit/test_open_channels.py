@@ -14,7 +14,7 @@ from weft import relay
 from weft.dialects.relay.interpreter import evaluate_function
 from weft.dialects.support.diagnostics import Diagnostic
 
-pytestmark = pytest.mark.sampled(3)
+pytestmark = pytest.mark.sampled(5)
 
 OPEN = relay.Any()
 

@@ -14,7 +14,7 @@ from weft.dialects.relay.interpreter import evaluate_function
 from weft.relay import Expr
 from weft.testing.operators import assert_close
 
-pytestmark = pytest.mark.sampled(4)
+pytestmark = pytest.mark.sampled(6)
 
 Body = Callable[[Expr], Sequence[Expr]]
 

@@ -14,7 +14,7 @@ from weft import relay
 from weft.dialects.tir.affine import Linear, linear
 from weft.dialects.tir.symbols import product
 
-pytestmark = pytest.mark.sampled(3)
+pytestmark = pytest.mark.sampled(5)
 
 CASES = [
     ((None, 8, 64), (1, 2, 0)),  # the columns are open

@@ -107,7 +107,7 @@ def test_adaptive_pools_of_nothing(size: Sequence[int]):
 EXAMPLES = [pytest.param(example, id=str(example)) for example in fuzzed(examples_of(Relay))]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_an_operator_asks_what_it_needs_of_open_extents(example: OperatorExample):
     """What it reads lies within its operands, be their extents what they may; else it says that it has to know them."""

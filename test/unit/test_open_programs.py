@@ -28,7 +28,7 @@ from weft.runtime.memory import address
 from weft.runtime.sizes import Sizes
 from weft.runtime.tensors import InputError
 
-pytestmark = pytest.mark.sampled(3)
+pytestmark = pytest.mark.sampled(5)
 
 NDArray = npt.NDArray[Any]
 

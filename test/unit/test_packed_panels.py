@@ -16,7 +16,7 @@ from weft.transforms.tir.rules import packed_panels
 from weft.transforms.tir.rules.registers import VectorRegisters
 from weft.transforms.tir.schedule_rules import schedule_by_rules
 
-pytestmark = pytest.mark.sampled(3)
+pytestmark = pytest.mark.sampled(5)
 
 SMALL = MachineModel(l1=1024, l1_ways=2, l2=32 << 10)
 """A cache of which rows 512 bytes apart share one place."""

@@ -12,7 +12,7 @@ from weft.dialects.tir.core import BlockOp, ForKind, PrimFuncOp, blocks_under, e
 from weft.transforms.tir.rules.registers import VectorRegisters
 from weft.transforms.tir.schedule_rules import schedule_by_rules
 
-pytestmark = pytest.mark.sampled(3)
+pytestmark = pytest.mark.sampled(5)
 
 
 def place_of_maximum(steps: int, *shape: int, also: bool = False) -> Stage:

@@ -28,7 +28,7 @@ from weft.transforms.relay.affine_values import Affine
 from weft.transforms.relay.emitter import Emitter
 from weft.transforms.relay.sink_dequantize import SinkDequantizePass
 
-pytestmark = pytest.mark.sampled(3)
+pytestmark = pytest.mark.sampled(5)
 
 WITH_VNNI = "llvm -mcpu=icelake-server -mtriple=x86_64-unknown-linux-gnu"
 

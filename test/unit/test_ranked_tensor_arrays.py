@@ -12,7 +12,7 @@ from weft import relay
 from weft.dialects.support.diagnostics import Diagnostic
 from weft.frontend.relay.ranked_tensor_arrays import TensorArrayOps
 
-pytestmark = pytest.mark.sampled(4)
+pytestmark = pytest.mark.sampled(6)
 
 relay: Any = relay
 ROWS = np.arange(6, dtype=np.float32).reshape(2, 3)

@@ -13,7 +13,7 @@ import weft
 from weft import relay
 from weft.dialects.support.diagnostics import UsageError
 
-pytestmark = pytest.mark.sampled(3)
+pytestmark = pytest.mark.sampled(5)
 
 NDArray = npt.NDArray[Any]
 

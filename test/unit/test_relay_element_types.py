@@ -68,7 +68,7 @@ def variants(example: OperatorExample) -> Iterator[RelayOp]:
 EXAMPLES = [e for e in examples_of(Relay) if e.op_type.has_compute()]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("every", [8, pytest.param(1, marks=pytest.mark.large)])
 @pytest.mark.parametrize("example", EXAMPLES, ids=str)
 def test_what_the_type_relation_accepts_is_computed(example: OperatorExample, every: int) -> None:

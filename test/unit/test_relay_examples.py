@@ -44,16 +44,19 @@ def test_the_example_of_a_structural_operation_round_trips(name: str):
     assert str(Parser(new_ir_context(), text).parse_module()) == text
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("example", COMPUTED, ids=str)
 def test_the_results_of_the_example_have_the_inferred_types(example: OperatorExample):
     example.check_types()
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("example", DIRECT, ids=str)
 def test_the_direct_evaluation_equals_the_compute(example: OperatorExample):
     assert example.check_direct()
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("example", EXECUTABLE, ids=str)
 def test_the_results_of_the_example_are_those_of_its_formula(example: OperatorExample):
     assert example.check_formula()

@@ -58,7 +58,7 @@ def memory(type: Attribute) -> NDArray:
 EXAMPLES = [pytest.param(e, id=str(e)) for e in examples_of(Relay) if e.op_type.has_compute()]
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_machine_code_gives_what_the_compute_says(example: OperatorExample):
     inputs = example.inputs()

@@ -28,7 +28,7 @@ from weft.dialects.relay.ops.nn.spatial import DepthToSpaceOp, SpaceToDepthOp
 from weft.dialects.relay.ops.vision import RoiAlignOp, RoiPoolOp
 from weft.testing.operators import assert_close, random_floats, run_operator
 
-pytestmark = pytest.mark.sampled(3)
+pytestmark = pytest.mark.sampled(5)
 
 NDArray = npt.NDArray[Any]
 Properties = dict[str, Value]

@@ -130,6 +130,7 @@ def reached(func: FuncOp, callees: dict[str, FuncOp]) -> set[str]:
     return found
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", PASSES)
 def test_the_results_are_the_same_before_and_after(name: str):
     module = parse(TESTS / f"{name.replace('-', '_')}.mlir")
@@ -166,6 +167,7 @@ def with_callees(module: ModuleOp, name: str) -> ModuleOp:
     return ModuleOp([*types, *(known[each].clone() for each in wanted)])
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", PASSES)
 def test_a_pass_that_reports_no_change_has_changed_nothing(name: str):
     """What is known of a module is kept over such a pass."""

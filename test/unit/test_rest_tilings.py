@@ -8,7 +8,7 @@ import weft
 from weft import relay
 from weft.transforms.tir.rest_tilings import SMALL_REST, RestTilings
 
-pytestmark = pytest.mark.sampled(3)
+pytestmark = pytest.mark.sampled(5)
 
 
 def tiles_of(rows: int, height: int, in_steps: bool = False) -> list[tuple[int, int]]:

@@ -18,7 +18,7 @@ from weft.dialects.tir.core import PrimFuncOp
 from weft.kernel import build_kernel
 from weft.lowering.loops_to_c.compile import compiler_command
 
-pytestmark = pytest.mark.sampled(3)
+pytestmark = pytest.mark.sampled(5)
 
 NDArray = npt.NDArray[Any]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 SAMPLED = "test/unit/test_te_layouts.py"
-"""A module of few tests, one in three of which is in the sample."""
+"""A module of few tests, one in five of which is in the sample."""
 
 
 def collected(*options: str) -> list[str]:
@@ -19,5 +19,5 @@ def collected(*options: str) -> list[str]:
 
 def test_each_test_is_in_the_sample_or_in_the_rest() -> None:
     everything, sample, rest = collected("-m", ""), collected(), collected("-m", "rest")
-    assert sample == everything[::3] and sample
+    assert sample == everything[::5] and sample
     assert sorted(sample + rest) == sorted(everything)

@@ -54,7 +54,7 @@ def tiled(schedule: Schedule, random: Random) -> BlockRV:
     return schedule.blockize(halves[0][1])
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("seed", range(40))
 @pytest.mark.parametrize("text", [WINDOWS, SUMS], ids=["windows", "sums"])
 def test_tiles_that_are_read_are_computed_where_they_are(text: str, seed: int) -> None:

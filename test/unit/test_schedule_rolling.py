@@ -13,7 +13,7 @@ from weft import te
 from weft.dialects import te as own_te
 from weft.tir import Schedule, ScheduleError, assert_structural_equal, from_source
 
-pytestmark = pytest.mark.sampled(3)
+pytestmark = pytest.mark.sampled(5)
 
 
 def _image() -> Stage:

@@ -43,7 +43,7 @@ from weft.transforms.tir.rules.choose_tile import find_tile
 from weft.transforms.tir.rules.registers import VectorRegisters
 from weft.transforms.tir.schedule_rules import ScheduleRulesPass, schedule_by_rules
 
-pytestmark = pytest.mark.sampled(4)
+pytestmark = pytest.mark.sampled(6)
 
 few = settings(max_examples=5)
 small = st.integers(1, 9)

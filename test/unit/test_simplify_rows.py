@@ -16,7 +16,7 @@ from weft.transforms.infra.registry import new_ir_context
 from weft.transforms.relay import simplify_expr, simplify_inference
 from weft.transforms.relay.dataflow.rows import Row
 
-pytestmark = pytest.mark.sampled(3)
+pytestmark = pytest.mark.sampled(5)
 
 FOLDER = Path(__file__).parents[1] / "transforms"
 ROWS = [(module.__name__.split(".")[-1], row) for module in (simplify_expr, simplify_inference) for row in module.ROWS]

@@ -15,7 +15,7 @@ from weft.dialects.support.dtypes import SMALL_FLOATS, byte_width, dtype_name, i
 sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
 from native import Native, lower
 
-pytestmark = pytest.mark.sampled(3)
+pytestmark = pytest.mark.sampled(5)
 
 NDArray = npt.NDArray[np.generic]
 FORMATS = [type() for type in SMALL_FLOATS]

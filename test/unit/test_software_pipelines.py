@@ -28,7 +28,7 @@ from weft.transforms.tir.thread_sync import ThreadSyncPass
 from weft.transforms.tir.unify_thread_binding import UnifyThreadBindingPass
 from weft.transforms.tir.unroll_loop import UnrollLoopPass
 
-pytestmark = pytest.mark.sampled(3)
+pytestmark = pytest.mark.sampled(5)
 
 CHAIN = """
 @T.prim_func

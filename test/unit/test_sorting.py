@@ -8,7 +8,7 @@ from weft import relay
 from weft.dialects.relay.ops.sort import FEW, KEPT, ArgsortOp, order_of
 from weft.testing.operators import run_operator
 
-pytestmark = pytest.mark.sampled(3)
+pytestmark = pytest.mark.sampled(5)
 
 
 def unordered(*shape: int) -> np.ndarray:

@@ -19,7 +19,7 @@ from onnx import ModelProto, TensorProto, helper, numpy_helper
 
 from weft.frontend.onnx import from_onnx
 
-pytestmark = pytest.mark.sampled(3)
+pytestmark = pytest.mark.sampled(5)
 
 CODES = ["FLOAT8E5M2", "FLOAT8E4M3FN", "INT4", "UINT4", "INT2", "FLOAT4E2M1"]
 

@@ -29,7 +29,7 @@ from weft.kernel import build_kernel
 from weft.lowering.relay_to_tir.te_to_tir import create_prim_func
 from weft.tir import from_source
 
-pytestmark = pytest.mark.sampled(3)
+pytestmark = pytest.mark.sampled(5)
 
 SIZES = (0, 1, 7, 16, 17, 200)
 n, m = te.var("n"), te.var("m")

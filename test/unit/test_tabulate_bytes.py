@@ -16,7 +16,7 @@ from weft.dialects.support.parser import parse_module
 from weft.transforms.infra.registry import new_ir_context
 from weft.transforms.relay.tabulate_bytes import TabulateBytesPass
 
-pytestmark = pytest.mark.sampled(3)
+pytestmark = pytest.mark.sampled(5)
 
 ROWS = 16
 ACTIVATIONS: dict[str, Callable[[relay.Expr], relay.Expr]] = {

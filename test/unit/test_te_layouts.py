@@ -13,7 +13,7 @@ from weft import te
 from weft.dialects.tir.core import AllocBufferOp
 from weft.tir import ScheduleError
 
-pytestmark = pytest.mark.sampled(3)
+pytestmark = pytest.mark.sampled(5)
 
 Map = Callable[..., Any]
 

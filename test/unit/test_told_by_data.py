@@ -15,7 +15,7 @@ from weft import relay
 from weft.dialects.relay.interpreter import evaluate_function
 from weft.dialects.support.checks import CheckError
 
-pytestmark = pytest.mark.sampled(3)
+pytestmark = pytest.mark.sampled(5)
 
 NDArray = npt.NDArray[Any]
 OPEN = relay.Any()

@@ -18,7 +18,7 @@ from weft.transforms.tir.scheduling.tuning_records import Status, TuningRecord, 
 from weft.tuning.space import RuleSpace
 from weft.tuning.tasks import Task, extract_tasks
 
-pytestmark = pytest.mark.sampled(3)
+pytestmark = pytest.mark.sampled(5)
 
 MODEL = """relay.func @main(%x: tensor<8x32xf32>, %w: tensor<48x32xf32>) -> tensor<8x48xf32> {
   %0 = relay.nn.dense %x, %w {units = 48 : i64} : (tensor<8x32xf32>, tensor<48x32xf32>) -> tensor<8x48xf32>

@@ -20,7 +20,7 @@ from weft.transforms.tir.loop_partition import LoopPartitionPass
 from weft.transforms.tir.rules.registers import VectorRegisters
 from weft.transforms.tir.schedule_rules import schedule_by_rules
 
-pytestmark = pytest.mark.sampled(3)
+pytestmark = pytest.mark.sampled(5)
 
 
 def scheduled(stage: Stage, machine: MachineModel | None = None, bytes: int = 64) -> PrimFuncOp:

@@ -19,7 +19,7 @@ from weft.dialects.support.parser import parse_module
 from weft.testing.operators import run_operator
 from weft.transforms.infra.registry import new_ir_context
 
-pytestmark = pytest.mark.sampled(4)
+pytestmark = pytest.mark.sampled(6)
 
 NDArray = npt.NDArray[Any]
 RNG = np.random.default_rng(17)
