@@ -359,12 +359,14 @@ def schedule(target: Target) -> list[ModulePass]:
     """Choose loop order, tiles, vectors and threads, as schedules say, else by rules; then what `weft.lower` does."""
     from ..transforms.tir.apply_schedule import ApplySchedulePass
     from ..transforms.tir.insert_bounds_checks import InsertBoundsChecksPass
+    from ..transforms.tir.keep_roundings import KeepRoundingsPass
     from ..transforms.tir.schedule_rules import ScheduleRulesPass
     from .lower_passes import lower_passes
 
     context = PassContext.current()
     return [
         *([InsertBoundsChecksPass(own=True)] if context.get_config(BOUNDS_CHECKS, False) else []),
+        KeepRoundingsPass(),
         ApplySchedulePass(),
         ScheduleRulesPass(
             vector_bytes=target.vector_bytes(),

@@ -471,7 +471,7 @@ def test_what_holds_in_a_module_holds_in_the_kernels_that_are_taken_out_of_it() 
 
 def test_the_pipeline_can_be_written_and_read() -> None:
     text = str(pipeline(HOST))
-    assert "apart(each(apply-schedule,schedule-rules" in text and text.endswith("add-entry-point))")
+    assert "apart(each(keep-roundings,apply-schedule,schedule-rules" in text and text.endswith("add-entry-point))")
     first, second = parse(CONVOLUTION), parse(CONVOLUTION)
     with PassContext(opt_level=3):
         run(pipeline(HOST), first)

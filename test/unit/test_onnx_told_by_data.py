@@ -318,3 +318,24 @@ def test_what_is_left_of_a_shape_is_what_its_other_numbers_leave_not_what_stands
     ]
     weights = {"two": np.array([2]), "rest": np.array([-1]), "one": np.array([1]), "one_": np.array([0])}
     check(nodes, {"x": ["n", 6], "z": ["k"], "on": []}, calls, weights)
+
+
+@pytest.mark.parametrize("level", [0, 3])
+def test_sums_of_products_that_are_rounded_are_no_fused_ones(level: int) -> None:
+    """3 * 0.7 - 0.1 is 2 where the product is rounded, too, and less where it is not."""
+    nodes = [
+        helper.make_node("Shape", ["x"], ["shape"]),
+        helper.make_node("Cast", ["shape"], ["n"], to=onnx.TensorProto.FLOAT),
+        helper.make_node("Mul", ["n", "scale"], ["scaled"]),
+        helper.make_node("Sub", ["scaled", "less"], ["some"]),
+        helper.make_node("Floor", ["some"], ["whole"]),
+        helper.make_node("Cast", ["whole"], ["size"], to=onnx.TensorProto.INT64),
+        helper.make_node("ConstantOfShape", ["size"], ["zeros"]),
+        helper.make_node("Mul", ["x", "scale"], ["places_"]),
+        helper.make_node("Sub", ["places_", "less"], ["places"]),
+        helper.make_node("Floor", ["places"], ["at"]),
+        helper.make_node("Concat", ["zeros", "at"], ["y"], axis=0),
+    ]
+    weights = {"scale": np.array([0.7], np.float32), "less": np.array([0.1], np.float32)}
+    with PassContext(opt_level=level):
+        check(nodes, {"x": ["n"]}, [{"x": np.arange(n)} for n in (3, 13, 183, 400)], weights)

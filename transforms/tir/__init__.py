@@ -15,6 +15,7 @@ PASSES: dict[str, str] = {
     "hoist-if-then-else": "hoist_if_then_else:HoistIfThenElsePass",
     "inject-software-pipeline": "inject_software_pipeline:InjectSoftwarePipelinePass",
     "insert-bounds-checks": "insert_bounds_checks:InsertBoundsChecksPass",
+    "keep-roundings": "keep_roundings:KeepRoundingsPass",
     "loop-partition": "loop_partition:LoopPartitionPass",
     "lower-cross-thread-reduction": "lower_cross_thread_reduction:LowerCrossThreadReductionPass",
     "lower-init-block": "lower_init_block:LowerInitBlockPass",
