@@ -154,6 +154,27 @@ def test_what_a_loop_repeats_that_may_have_no_iterations_may_not_be_written(time
     assert all_values_are_shown(blocks_under(func)) is is_written
 
 
+@pytest.mark.parametrize(
+    ("size", "first", "where", "lacking"),
+    [
+        ("%n", "%o", "", None),
+        ("%n", "%o - 1", "", "stay within"),
+        ("%n", "%o + 1", "", "stay within"),
+        ("%n + 3", "%o", " where [%n - 1 - %o]", None),
+        ("%n + 3", "%o", " where [%n - %o]", "stay within"),
+        ("%n + 3", "%o", " where [%n - 2 - %o]", "every value"),
+    ],
+)
+def test_an_iterator_takes_all_values_of_its_extent_and_no_others(
+    size: str, first: str, where: str, lacking: str | None
+) -> None:
+    text = FUNCTION.format(b=1, u=1, size=size, first=first, second="0", where=where)
+    func = parse_module(text, new_ir_context()).body.block.first_op
+    assert isinstance(func, PrimFuncOp)
+    said = [finding.message for finding in not_proved(func)]
+    assert any(lacking in each for each in said) if lacking else not said
+
+
 COPY = """
 @T.prim_func
 def f(A: T.Buffer[(64, 64), "float32"], B: T.Buffer[(64, 64), "float32"]):
