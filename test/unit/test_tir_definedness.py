@@ -12,7 +12,7 @@ from xdsl.ir.affine import AffineExpr
 from weft.dialects.support.diagnostics import Diagnostic
 from weft.dialects.support.parser import parse_module
 from weft.dialects.tir.integers import Range
-from weft.dialects.tir.legality.reached import MAX_TRIED, Instances
+from weft.dialects.tir.legality.reached import MAX_TRIED, Instances, fills
 from weft.dialects.tir.symbols import dimension
 from weft.tir import from_source
 from weft.transforms.infra.registry import new_ir_context
@@ -239,3 +239,11 @@ def test_quotients_and_remainders_lead_to_few_of_many_iterations() -> None:
     other = dimension(1)
     access = Instances([], [(0, 9), (0, 9999)], [loop * 2, other // 3 + other % 5], [], True)
     assert access.touching((4, 7)) is None and access.touching((3, 7)) == []
+
+
+def test_an_index_fills_a_dimension_where_its_steps_leave_no_gaps() -> None:
+    one, other = dimension(0), dimension(1)
+    assert fills(Instances([], [(0, 1), (0, 1)], [one * 2 + other], [], True), (4,))
+    assert fills(Instances([], [(0, 3)], [one // 2, one % 2], [], True), (2, 2))
+    assert not fills(Instances([], [(0, 1)], [one * 2], [], True), (3,))
+    assert not fills(Instances([], [(0, 3)], [one // 2 * 2], [], True), (3,))
