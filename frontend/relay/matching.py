@@ -112,8 +112,8 @@ class _Row:
     bound: Mapping[SSAValue, SSAValue]
     body: SSAValue
 
-    def simplified(self, block: Block) -> _Row:
-        """Without forms that any value has; tuples are taken apart in `block`."""
+    def simplified(self, block: Block, apart: dict[SSAValue, Sequence[SSAValue]]) -> _Row:
+        """Without forms that any value has; tuples that are not `apart` are taken apart in `block`."""
         left: list[tuple[SSAValue, Pattern]] = []
         bound = dict(self.bound)
         pending = list(reversed(self.patterns))
@@ -124,7 +124,8 @@ class _Row:
                     retype(value, merged(value.type, var.value.type))
                     bound[var.value] = value
                 case PatternTuple(patterns):
-                    pending += reversed(list(zip(_fields(value, len(patterns), block), patterns, strict=True)))
+                    fields = _fields(value, len(patterns), block, apart)
+                    pending += reversed(list(zip(fields, patterns, strict=True)))
                 case PatternConstructor():
                     left.append((value, pattern))
                 case _:
@@ -147,8 +148,11 @@ class _Row:
         return replace(self, patterns=left)
 
 
-def _fields(value: SSAValue, count: int, block: Block) -> list[SSAValue]:
-    """The fields of a tuple, taken out of it in `block`."""
+def _fields(value: SSAValue, count: int, block: Block, apart: dict[SSAValue, Sequence[SSAValue]]) -> Sequence[SSAValue]:
+    """The fields of a tuple, taken out of it in `block`, once for all clauses: what one says of a field, the next ones
+    know."""
+    if value in apart and len(apart[value]) == count:
+        return apart[value]
     if isinstance(owner := value.owner, TupleOp) and len(owner.fields) == count:
         return list(owner.fields)
     retype(value, merged(value.type, tuple_type(*[IncompleteType()] * count)))
@@ -156,7 +160,8 @@ def _fields(value: SSAValue, count: int, block: Block) -> list[SSAValue]:
         raise UsageError(f"a pattern of a tuple of {count} is not for values of type {type}")
     made = [TupleGetOp(value, index) for index in range(count)]
     block.add_ops(made)
-    return [each.result for each in made]
+    apart[value] = [each.result for each in made]
+    return apart[value]
 
 
 def _common(one: Attribute, other: Attribute) -> Attribute:
@@ -170,9 +175,12 @@ def _common(one: Attribute, other: Attribute) -> Attribute:
     return found
 
 
-def _decide(rows: Sequence[_Row], block: Block, complete: bool) -> None:
-    """Write into `block` which of `rows` is taken, and what it gives."""
-    rows = [row.simplified(block) for row in rows]
+def _decide(
+    rows: Sequence[_Row], block: Block, complete: bool, known: Mapping[SSAValue, Sequence[SSAValue]] | None = None
+) -> None:
+    """Write into `block` which of `rows` is taken, and what it gives; the fields of some tuples are known in it."""
+    apart = dict(known or {})
+    rows = [row.simplified(block, apart) for row in rows]
     first = rows[0]
     if not first.patterns:
         copied([first.body], dict(first.bound), YieldOp, block)
@@ -192,12 +200,12 @@ def _decide(rows: Sequence[_Row], block: Block, complete: bool) -> None:
         *fields, _ = instance([*constructor.inputs, definition.type], [*nothing, value.type])
         inner = Block(arg_types=fields)
         possible = [row for row in rows if row.constructor_of(value) in (None, constructor)]
-        _decide([row.within(value, inner.args) for row in possible], inner, complete)
+        _decide([row.within(value, inner.args) for row in possible], inner, complete, apart)
         cases[constructor.name_hint] = Region(inner)
     others = [row for row in rows if row.constructor_of(value) is None]
     if others and len(named) < len(definition.constructors):
         inner = Block()
-        _decide(others, inner, complete)
+        _decide(others, inner, complete, apart)
         cases[DEFAULT] = Region(inner)
     given = [end.operands[0].type for region in cases.values() if (end := region.block.last_op) is not None]
     made = MatchOp(value, [reduce(_common, given)], cases)

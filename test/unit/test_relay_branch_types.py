@@ -76,6 +76,36 @@ def test_what_a_function_or_a_variable_leaves_open_may_be_known(kind: str) -> No
         np.testing.assert_array_equal(run(kind, module, np.int32(turns), ones(2, 2)), np.full(2, 2**turns + 2))
 
 
+@KINDS
+def test_clauses_of_a_pair_share_what_is_known_of_its_fields(kind: str) -> None:
+    text = """
+    type O { S(float32), E, }
+    def @f(%p: (O, O)) -> float32 {
+      match (%p) { (S(%a), S(%b)) => %a * %b, (S(%a), E) => %a, (E, S(%b)) => negative(%b), (E, E) => 0f }
+    }
+    def @made(%c: bool, %v: float32) -> O { if (%c) { S(%v) } else { E } }
+    def @main(%c: bool, %d: bool) -> float32 { @f((@made(%c, 3f), @made(%d, 5f))) }
+    """
+    module = relay.parse(VERSION + text)
+    assert str(module["f"]).count("relay.tuple_get") == 2 and str(module["f"]).count("relay.match") == 3
+    found = [run(kind, module, np.bool_(c), np.bool_(d)) for c in (1, 0) for d in (1, 0)]
+    assert [float(each) for each in found] == [15, 3, -5, 0]
+
+
+@KINDS
+def test_references_are_types_in_text(kind: str) -> None:
+    text = """
+    type Cell { Cell(ref(int32)), }
+    def @swap(%c: Cell, %v: int32) -> int32 {
+      match (%c) { Cell(%r) => { let %old = ref_read(%r); ref_write(%r, %v); %old } }
+    }
+    def @main(%v: int32) { let %c = Cell(ref(1)); let %a = @swap(%c, %v); (%a, @swap(%c, 0)) }
+    """
+    module = relay.parse(VERSION + text)
+    assert "Cell(ref(int32))" in module.astext()
+    assert [int(each) for each in run(kind, module, np.int32(7))] == [1, 7]
+
+
 def itself(value: Any) -> Any:
     return value
 

@@ -10,7 +10,7 @@ from typing import NoReturn, TypeVar
 from xdsl.dialects.builtin import FileLineColLoc, FunctionType, IntAttr, StringAttr
 from xdsl.ir import Attribute
 
-from ....dialects.relay.types import AdtType, IncompleteType, ParamType, tuple_type
+from ....dialects.relay.types import AdtType, IncompleteType, ParamType, RefType, tuple_type
 from ....dialects.support.diagnostics import Diagnostic
 from ..extents import AnyExtent, Extent, tensor_type
 from .lexer import Kind, Source, TextError, Token
@@ -126,6 +126,10 @@ class TypeParser:
         name = self.word(Kind.NAME, "a type").text
         if name == "_":
             return IncompleteType()
+        if name == "ref" and self.accept("("):
+            held = self.type()
+            self.sign(")")
+            return RefType(held)
         with self.placed(token):
             if name == "Tensor":
                 self.sign("[")
