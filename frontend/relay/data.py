@@ -27,6 +27,7 @@ from ...dialects.support.arguments import checked, checked_methods
 from ...dialects.support.diagnostics import UsageError
 from ...dialects.support.retyping import retype
 from .expr import Expr, Operand, as_value
+from .state import note_fields
 
 
 class TypeKind(IntEnum):
@@ -222,6 +223,8 @@ class TypeData:
     def __post_init__(self) -> None:
         self.type_vars, self.constructors = list(self.type_vars), list(self.constructors)
         self.header.data = self
+        for each in self.constructors:
+            note_fields(self.header.name_hint, each.inputs)
 
     @property
     def type(self) -> AdtType:

@@ -23,7 +23,7 @@ from ...dialects.relay.core import CallOp, FuncOp, ReturnOp, TupleOp, YieldOp
 from ...dialects.relay.functions import INPUT_NAMES, Trees
 from ...dialects.relay.graph_arguments import DIM_NAMES
 from ...dialects.relay.interpreter import free_values
-from ...dialects.relay.types import ParamType, RefType, either, is_complete, merged
+from ...dialects.relay.types import ParamType, either, is_complete, merged
 from ...dialects.support.arguments import checked
 from ...dialects.support.diagnostics import UsageError
 from ...dialects.support.retyping import retype
@@ -38,6 +38,7 @@ from .made_of import needs
 from .made_of import operations_of as operations_of
 from .private_functions import note_sources
 from .recursion import close
+from .state import may_hold_state
 from .values import Expr as Expr
 from .values import GlobalVar as GlobalVar
 from .values import Operand as Operand
@@ -89,7 +90,7 @@ def Let(variable: Var, value: Operand, body: Operand) -> Expr:
 def _may_be(found: Attribute, declared: Attribute) -> bool:
     """Whether a value may have the type of a variable: types that are not known yet are anything, and so are extents
     that the variable leaves open."""
-    return either(found, declared) == merged(declared, found)
+    return not is_complete(found) or not is_complete(declared) or either(found, declared) == declared
 
 
 def _has_effect(value: SSAValue) -> bool:
@@ -97,7 +98,7 @@ def _has_effect(value: SSAValue) -> bool:
     return any(
         isinstance(inner, RefReadOp | RefWriteOp | RefCreateOp)
         or (isinstance(inner, ApplyOp) and not isinstance(inner.callee.owner, FnOp))
-        or (isinstance(inner, CallOp) and any(isinstance(each.type, RefType | FunctionType) for each in inner.operands))
+        or (isinstance(inner, CallOp) and any(may_hold_state(each.type) for each in inner.operands))
         for op in operations_of([value])
         if not (isinstance(op, FnOp) and op.result is value)  # which nothing has called yet
         for inner in op.walk()

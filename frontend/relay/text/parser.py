@@ -17,13 +17,15 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TypeAlias, cast
 
-from xdsl.dialects.builtin import ArrayAttr, UnitAttr
+from xdsl.dialects.builtin import ArrayAttr, FunctionType, UnitAttr
 from xdsl.ir import Attribute, Operation
 
 from ....dialects.relay.base import Value
 from ....dialects.relay.core import FuncOp
 from ....dialects.relay.devices import PARAMETER_DEVICES, RESULT_DEVICES, VirtualDevice, VirtualDeviceAttr
+from ....dialects.relay.types import is_complete
 from ....dialects.support.diagnostics import did_you_mean
+from ....dialects.support.retyping import retype
 from ..calls import Call, RefCreate, RefRead, RefWrite
 from ..data import Constructor, GlobalTypeVar, TypeData
 from ..expr import Expr, Function, GlobalVar, If, Let, Operand, Tuple, TupleGetItem, Var
@@ -207,7 +209,11 @@ class RelayParser(ValueParser):
                 self.scopes.append({})
                 variable = self._bound(name, type)
                 self.sign("=")
-                bindings.append((name, variable, self._binary()))
+                value = self._binary()
+                bindings.append((name, variable, value))
+                if isinstance(value, Expr) and is_complete(known := value.value.type) and type is None:
+                    if not isinstance(known, FunctionType):  # which may be for any types, and be used with several
+                        retype(variable.value, known)
                 self.sign(";")
             elif token.kind is Kind.GRAPH and self.is_sign("=", 1):
                 self.at += 2

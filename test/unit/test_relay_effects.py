@@ -1,0 +1,65 @@
+"""Calls that change what references hold, which data types and tuples hold: they happen in the order of the `Let`s."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from weft import relay
+from weft.frontend.relay.state import may_hold_state, note_fields
+
+relay: Any = relay
+
+CELLS = """#[version = "0.0.5"]
+type Cell { Cell(ref(int32)), }
+type Box[A] { Box(A), }
+def @swap(%c: Cell, %v: int32) -> int32 {
+  match (%c) { Cell(%r) => { let %old = ref_read(%r); ref_write(%r, %v); %old } }
+}
+def @boxed(%b: Box[Cell], %v: int32) -> int32 { match (%b) { Box(%c) => @swap(%c, %v) } }
+def @in_tuple(%t: (int32, ref(int32)), %v: int32) -> int32 {
+  let %r = %t.1; let %old = ref_read(%r); ref_write(%r, %v); %old
+}
+"""
+
+
+@pytest.mark.parametrize("kind", ["debug", "vm"])
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("let %c = Cell(ref(1)); let %a = @swap(%c, %v); (@swap(%c, 0), %a)", (7, 1)),
+        ("let %c = Cell(ref(1)); let %a = @swap(%c, %v); (@swap(%c, 0), 0)", (7, 0)),
+        ("let %r = ref(1); let %c = Cell(%r); let %a = @swap(%c, %v); (ref_read(%r), %a)", (7, 1)),
+        ("let %c = (0, ref(1)); let %a = @in_tuple(%c, %v); (@in_tuple(%c, 0), %a)", (7, 1)),
+        ("let %c = Box(Cell(ref(1))); let %a = @boxed(%c, %v); (@boxed(%c, 0), %a)", (7, 1)),
+    ],
+)
+def test_what_a_call_does_to_what_it_is_given_happens_where_it_stands(
+    kind: str, body: str, expected: tuple[int, int]
+) -> None:
+    module = relay.parse(f"{CELLS}def @main(%v: int32) {{ {body} }}")
+    found = relay.create_executor(kind, mod=module).evaluate()(np.int32(7))
+    assert tuple(map(int, found)) == expected
+
+
+def test_variables_without_a_type_may_be_cells() -> None:
+    module = relay.parse(CELLS)
+    cell, make = module.get_type("Cell")
+    swap, v = module.get_global_var("swap"), relay.var("v", shape=(), dtype="int32")
+    c, a = relay.var("c"), relay.var("a")
+    seven = relay.Let(a, swap(c, v), relay.Tuple([swap(c, relay.const(0)), a]))
+    module["main"] = relay.Function([v], relay.Let(c, make(relay.RefCreate(relay.const(1))), seven))
+    assert tuple(map(int, relay.create_executor(mod=module).evaluate()(np.int32(7)))) == (7, 1)
+    assert may_hold_state(cell())
+
+
+def test_which_types_may_hold_references() -> None:
+    tensor = relay.TensorType((2,))
+    note_fields("EffectsA", [tensor, relay.GlobalTypeVar("EffectsB")()])
+    assert not may_hold_state(relay.GlobalTypeVar("EffectsA")()) and not may_hold_state(tensor)
+    note_fields("EffectsB", [relay.GlobalTypeVar("EffectsA")(), relay.RefType(tensor)])
+    for each in ("EffectsA", "EffectsB"):
+        assert may_hold_state(relay.GlobalTypeVar(each)())
+    assert may_hold_state(relay.TupleType([tensor, relay.FuncType([tensor], tensor)]))
+    assert may_hold_state(relay.GlobalTypeVar("EffectsC")(relay.RefType(tensor)))
+    assert not may_hold_state(relay.GlobalTypeVar("EffectsC")(tensor))
