@@ -7,7 +7,7 @@ negative.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache, reduce
 from math import gcd
@@ -550,11 +550,6 @@ def to_text(dim: Dim) -> str:
             return f"({one} {sign} {other})" if sign else f"{kind.value}({one}, {other})"
         case _:
             return type(dim).__name__
-
-
-def equal_parts(extent: int) -> Iterator[int]:
-    """Into how many equal parts an extent can be divided, fewest first: at least two, and not many."""
-    return (count for count in range(2, 9) if extent % count == 0)
 
 
 _SIGNS = {

@@ -7,7 +7,7 @@ apart, as `n // 4`; so it is a polynomial in its atoms, and is divided as one.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import reduce
 
 from ..tir.analyzer import IntExpr
@@ -72,3 +72,8 @@ def _terms(form: IntExpr, order: Sequence[IntExpr]) -> dict[tuple[int, ...], int
         counted = Counter(factors_of(atom))
         found[tuple(counted[each] for each in order)] = number
     return found
+
+
+def equal_parts(extent: int) -> Iterator[int]:
+    """Into how many equal parts an extent can be divided, fewest first: at least two, and not many."""
+    return (count for count in range(2, 9) if extent % count == 0)

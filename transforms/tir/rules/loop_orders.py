@@ -12,7 +12,7 @@ from itertools import permutations
 from math import prod
 from typing import TypeAlias, TypeVar
 
-from ....dialects.te.dims import equal_parts
+from ....dialects.te.factors import equal_parts
 from ....dialects.tir.buffers import buffer_bytes, shape_of
 from ....dialects.tir.core import AllocBufferOp, BlockOp, ForKind, ForOp
 from ....dialects.tir.symbols import dimension

@@ -16,7 +16,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from .... import te
 from ....support.operations import irdl_op_definition
-from ....te.dims import equal_parts
+from ....te.factors import equal_parts
 from ...base import DYNAMIC, Fusion, FusionPattern, RelayOp, int_list, integer, ints, shape_of, string, tensor
 from ...inference import by_types
 from ...layout import Layout, parse_layout
