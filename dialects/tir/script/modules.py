@@ -78,6 +78,10 @@ class IRModule(ModuleOp):
             return next(iter(functions.values()))
         return functions[name]
 
+    def __contains__(self, name: object) -> bool:
+        """Whether there is a `tir` function of a name."""
+        return name in self.functions
+
     def __setitem__(self, name: str, func: PrimFuncOp) -> None:
         """Put a copy of a function in under a name, instead of one that has it."""
         for op in list(self.ops):
