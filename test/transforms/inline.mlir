@@ -207,3 +207,21 @@ relay.func private @twice_over(%p: tensor<3xf32>) -> tensor<3xf32> {
   %1 = relay.negative %0 : tensor<3xf32>
   relay.return %1 : tensor<3xf32>
 }
+
+// -----
+
+// A function whose turns are scanned stays, though it is called once beside that.
+// CHECK-LABEL: relay.func @what_is_scanned_stays
+// CHECK-NEXT: %0 = relay.add %h, %h
+// CHECK-NEXT: relay.scan @turn
+// CHECK: relay.func private @turn
+relay.func @what_is_scanned_stays(%x: tensor<9x4xf32>, %h: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = relay.call @turn(%h, %h) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %1 = relay.scan @turn() over(%x) from(%0) {turns = 9, gathered = array<i64>, directions = array<i64: 0>}
+    : () over(tensor<9x4xf32>) from(tensor<4xf32>) -> tensor<4xf32>
+  relay.return %1 : tensor<4xf32>
+}
+relay.func private @turn(%x: tensor<4xf32>, %h: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = relay.add %h, %x : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  relay.return %0 : tensor<4xf32>
+}

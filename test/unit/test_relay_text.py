@@ -14,6 +14,16 @@ VERSION = '#[version = "0.0.5"]\n'
 LIST = "type List[A] { Cons(A, List[A]), Nil, }\n"
 X = relay.var("x", shape=(2, 3))
 
+CONSTANT = "relay.Constant"
+PLACE = '{"device_type_int": "1", "virtual_device_id": "0", "memory_scope": "0", "target": "4"}'
+
+
+def nodes(kind: str, attrs: str) -> str:
+    """What stands behind a text, of one thing of this kind."""
+    listed = f'{{"type_key": "Map", "keys": ["{kind}"], "data": [2]}}, {{"data": [3]}}'
+    own = f'{{"type_key": "{kind}", "attrs": {attrs}}}'
+    return f'{{"root": 1, "nodes": [{{}}, {listed}, {own}, {{"repr_str": 3}}]}}'
+
 
 def value_of(text: str, *args: object) -> object:
     run = relay.create_executor(mod=weft.parser.fromtext(VERSION + text)).evaluate()
@@ -84,7 +94,7 @@ def test_names_are_known_where_relay_has_them() -> None:
         ("nn.relu(1f, 2f)", 1, "takes 1 operands, and 2 are given"),
         ("add(1f)", 1, "is given 1 operands, and has no 'rhs'"),
         ("nn.softmax(1f, axes=0)", 1, "has no attribute 'axes'"),
-        ("65505f16", 1, "beyond what float16 holds"),
+        ("65520f16", 1, "beyond what float16 holds"),
         ("32768i16", 1, "does not hold"),
         ("1.5", 1, "is no integer"),
         ("1 /* 2 /* 3 */", 3, "does not end"),
@@ -118,6 +128,8 @@ def test_what_a_text_says_wrong_is_refused_at_its_place(text: str, column: int, 
         (f'{VERSION} def @main() {{ 1 }} #[metadata] {{"root": 7, "nodes": []}}', "there is no node 7"),
         (f'{VERSION} def @main() {{ 1 }} #[metadata] {{"nodes": [], "b64ndarrays": ["?"]}}', "no base64"),
         (f'{VERSION} def @main() {{ 1 }} #[metadata] {{"nodes": [], "b64ndarrays": ["AAAA"]}}', "are cut off"),
+        (VERSION + "def @main() { 1 } #[metadata]" + nodes(CONSTANT, '{"data": "-1"}'), "there is no array -1"),
+        (VERSION + "def @main() { 1 } #[metadata]" + nodes("VirtualDevice", PLACE), "3 stands where a str is to stand"),
     ],
 )
 def test_modules_that_are_none_are_refused(text: str, message: str) -> None:
@@ -211,6 +223,33 @@ def test_places_of_functions_and_attributes_with_quotes_are_read_as_they_are_wri
     module = relay.parse(VERSION + text, init_meta_table={"VirtualDevice": devices})
     assert module["main"].attrs["Note"] == 'a"\\b'
     relay.assert_structural_equal(relay.parse(module.astext()), module)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "int64", "int8", "uint64", "bool"])
+def test_constants_are_read_in_the_type_that_they_are_written_in_to_the_last_bit(dtype: str) -> None:
+    if dtype == "bool":
+        array = np.array([True, False])
+    elif np.dtype(dtype).kind == "f":
+        greatest = np.finfo(dtype).max
+        array = np.array([greatest, -greatest, 0.1, -0.0, np.inf, -np.inf, np.nan, np.finfo(dtype).tiny], dtype)
+    else:
+        array = np.array([np.iinfo(dtype).max, np.iinfo(dtype).min], dtype)
+    for each in (array, *array):
+        made = relay.Function([], relay.const(each, dtype))
+        text = made.astext().removeprefix(VERSION).strip()
+        read = value_of(text.replace("fn ", "def @main", 1))
+        assert np.asarray(read).dtype == dtype and np.asarray(read).tobytes() == np.asarray(each).tobytes()
+
+
+def test_numbers_of_attributes_are_read_as_they_are_written() -> None:
+    text = "def @main(%x: Tensor[(2), float32]) { nn.leaky_relu(clip(%x, a_min=-inff, a_max=1e300f), alpha=0.1f) }"
+    written = relay.parse(VERSION + text).astext()
+    assert "a_min=-inff, a_max=1e+300f" in written and "alpha=0.1f" in written
+    nan = relay.Function([X], relay.nn.leaky_relu(X, float("nan"))).astext()
+    assert "alpha=nanf" in nan and "alpha=nanf" in relay.parse(nan.replace("fn ", "def @main")).astext()
+    for number, message in (("1e400f", "beyond what float64 holds"), ("1f7", "no element type"), ("1i7", "no element")):
+        with pytest.raises(Diagnostic, match=message):
+            relay.parse(VERSION + f"def @main(%x: Tensor[(2), float32]) {{ clip(%x, a_min=0, a_max={number}) }}")
 
 
 def test_fields_of_fields_and_of_what_is_called_are_read() -> None:

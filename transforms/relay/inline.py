@@ -33,6 +33,7 @@ from ...dialects.relay.types import instance
 from ..infra import ModulePass, remarks, report_changed
 from ..infra.walk import erase, walk
 from .defuse_ops import inline_call
+from .remove_unused_functions import mentions
 
 _APART = ("primitive", "Compiler", "Extern")
 
@@ -57,10 +58,10 @@ class InlinePass(ModulePass):
         for name in recursive:
             remarks.missed(self.name, functions[name], f"@{name} calls itself, and is called where it was called")
         taken = {name for name, each in functions.items() if not self.marked_only or _is_marked(each)} - recursive
-        mentions = Counter(name for each in all_functions.values() for name in _mentions(each))
+        uses = Counter(name for each in op.ops for name in mentions(each))
         called = {call.callee.root_reference.data for each in order for call in _calls(each, functions)}
         # What is called once is moved, not copied, and first its own calls with it: in a chain, each operation once.
-        once = {name for name in taken & called if mentions[name] == 1 and self._goes(functions[name])}
+        once = {name for name in taken & called if uses[name] == 1 and self._goes(functions[name])}
         inlined: set[FuncOp] = set()
         callers = deque(each for each in order if each.sym_name.data not in once)
         while callers:
@@ -87,7 +88,7 @@ class InlinePass(ModulePass):
             inlined |= _as_values(op, marked)
         private = list(filter(self._goes, inlined))
         if private:
-            used = {name for other in all_functions.values() if other not in private for name in _mentions(other)}
+            used = {name for other in op.ops if other not in private for name in mentions(other)}
             for function in private:
                 if function.sym_name.data not in used:
                     erase(function)
@@ -172,11 +173,6 @@ def _call_known_closures(functions: Mapping[str, FuncOp]) -> bool:
 def _calls(caller: FuncOp, functions: Mapping[str, FuncOp]) -> list[CallOp]:
     """The calls of `functions` within `caller`, in their order."""
     return [op for op in walk(caller) if isinstance(op, CallOp) and op.callee.root_reference.data in functions]
-
-
-def _mentions(function: FuncOp) -> list[str]:
-    """The functions that `function` calls, or makes values of, each time that it does."""
-    return [op.callee.root_reference.data for op in walk(function) if isinstance(op, CallOp | ClosureOp)]
 
 
 def _callees_first(functions: Mapping[str, FuncOp]) -> tuple[list[FuncOp], set[str]]:

@@ -45,7 +45,7 @@ class RemoveUnusedFunctionsPass(ModulePass):
         pending = [name for name, symbol in symbols.items() if self._is_entry(name, symbol)]
         live = set(pending)
         while pending:
-            for name in _mentions(symbols[pending.pop()]):
+            for name in mentions(symbols[pending.pop()]):
                 if name in symbols and name not in live:
                     live.add(name)
                     pending.append(name)
@@ -64,7 +64,7 @@ def _symbol_name(op: Operation) -> str | None:
     return None if name is None else name.data
 
 
-def _mentions(op: Operation) -> Iterator[str]:
+def mentions(op: Operation) -> Iterator[str]:
     """The symbols named by the attributes of `op` and of everything inside it."""
     for inner in walk(op):
         for attribute in (*inner.properties.values(), *inner.attributes.values()):

@@ -52,7 +52,7 @@ _FORMS = [
     (Kind.LOCAL, r"%[A-Za-z_]\w*"),
     (Kind.GLOBAL, r"@[A-Za-z_]\w*(?:\.\w+)*"),
     (Kind.FIELD, r"\.\d+"),
-    (Kind.NUMBER, r"(?:\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|inf(?=f))(?:[fi]\d*)?(?!\w)"),
+    (Kind.NUMBER, r"(?:\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|(?:inf|nan)(?=f))(?:[fi]\d*)?(?!\w)"),
     (Kind.STRING, r'"(?:[^"\\]++|\\.)*+"'),
     (Kind.NAME, r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*"),
     (Kind.SIGN, r"->|=>|==|!=|<=|>=|[-+*/<>=(){}\[\],;:?!]"),

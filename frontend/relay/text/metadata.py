@@ -19,7 +19,7 @@ import base64
 import binascii
 import json
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TYPE_CHECKING, TypeAlias, TypeVar, cast
 
 from ....dialects.relay.devices import VirtualDevice
 from ....dialects.support.array_bytes import TYPES, ParamError, Reader, array_bytes
@@ -30,6 +30,8 @@ from ..expr import const
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
+
+T = TypeVar("T")
 
 Table: TypeAlias = Mapping[str, Sequence[object]]
 """What `meta[key][number]` stands for: expressions, devices."""
@@ -133,21 +135,20 @@ def _read(whole: object) -> Table:
     arrays = [_array(_as(each, str)) for each in cast("list[object]", _as(graph.get("b64ndarrays", []), list))]
 
     def at(number: object) -> Node:
-        if not 0 <= (index := int(str(number))) < len(nodes):
-            raise IndexError(f"there is no node {index}")
-        return nodes[index]
+        return _at(nodes, number, "node")
 
     def attrs(node: Node) -> dict[str, object]:
         return cast("dict[str, object]", _as(node["attrs"], dict))
 
     def string(number: object) -> str | None:
-        return cast("str | None", at(number).get("repr_str")) or None
+        return cast(str, _as(at(number).get("repr_str", ""), str)) or None
 
     def entry(number: object) -> object:
         node = at(number)
         match node.get("type_key"):
             case "relay.Constant":
-                return const(arrays[int(str(attrs(node)["data"]))])
+                array = _at(arrays, attrs(node)["data"], "array")
+                return const(array, array.dtype.name)
             case "VirtualDevice":
                 given = attrs(node)
                 type, id = (int(str(given[key])) for key in ("device_type_int", "virtual_device_id"))
@@ -161,6 +162,16 @@ def _read(whole: object) -> Table:
     keys, data = (cast("list[object]", _as(root.get(part, []), list)) for part in ("keys", "data"))
     lists = [cast("list[object]", _as(at(number).get("data", []), list)) for number in data]
     return {str(key): [entry(each) for each in numbers] for key, numbers in zip(keys, lists, strict=True)}
+
+
+def _at(found: Sequence[T], number: object, kind: str) -> T:
+    """
+    Raises:
+        ValueError, IndexError: it is no number of one of them.
+    """
+    if not 0 <= (index := int(str(number))) < len(found):
+        raise IndexError(f"there is no {kind} {index}")
+    return found[index]
 
 
 def _as(value: object, kind: type) -> object:

@@ -11,7 +11,7 @@ from ..expr import Expr, const
 from .lexer import Kind, Source, Token
 from .types import TypeParser
 
-_NUMBER = re.compile(r"(inf|[^if]+)(?:([if])(\d*))?")
+_NUMBER = re.compile(r"(inf|nan|[^ifn]+)(?:([if])(\d*))?")
 """Digits, what kind of number they are, and of how many bits."""
 
 
@@ -59,7 +59,10 @@ class ValueParser(TypeParser):
             return self.meta()
         if token.kind is not Kind.NUMBER and not self.is_sign("-"):
             self.fail("expected a number, a string, a list or None")
-        return self.signed_number().data.numpy().item()
+        token, value, dtype = self._number()
+        with self.placed(token):
+            const(value if isinstance(value, int) else 0.0, dtype)  # of a type that there is, and holds it
+        return value  # as it is said, not as 32 bits have it
 
     def meta(self) -> object:
         """What `meta[key][number]`, which stands next, is."""
@@ -79,6 +82,14 @@ class ValueParser(TypeParser):
 
     def signed_number(self) -> Expr:
         """A number with signs before it: an integer of 32 bits, or of 64 where it needs them, unless it says more."""
+        token, value, dtype = self._number()
+        if isinstance(value, float) and np.isfinite(value) and _is_beyond(value, dtype):
+            self.fail(f"{value} is beyond what {dtype} holds", token)
+        with self.placed(token):
+            return const(value, dtype)
+
+    def _number(self) -> tuple[Token, int | float, str]:
+        """A number with signs before it: where it stands, as it is said, and its type."""
         sign = 1
         while self.accept("-"):
             sign = -sign
@@ -87,17 +98,20 @@ class ValueParser(TypeParser):
         assert parts is not None
         digits, letter, width = parts[1], parts[2] or "", parts[3] or ""
         if letter == "f":
-            return self._real(token, sign * float(digits), f"float{width or 32}")
+            real = sign * float(digits)
+            if np.isinf(real) and digits != "inf":
+                self.fail(f"{token.text} is beyond what float64 holds", token)
+            return token, real, f"float{width or 32}"
         if not digits.isdigit():
             self.fail(f"'{token.text}' is no integer", token, f"a number of floating point is written {digits}f")
         value = sign * int(digits)
         fits = letter or -(2**31) <= value < 2**31
-        with self.placed(token):
-            return const(value, f"int{width}" if width else "int32" if fits else "int64")
+        return token, value, f"int{width}" if width else "int32" if fits else "int64"
 
-    def _real(self, token: Token, value: float, dtype: str) -> Expr:
-        limit = float(np.finfo(dtype).max) if dtype in ("float16", "float32", "float64") else np.inf
-        if abs(value) > limit and not np.isinf(value):
-            self.fail(f"{value} is beyond what {dtype} holds", token)
-        with self.placed(token):
-            return const(value, dtype)
+
+def _is_beyond(value: float, dtype: str) -> bool:
+    """Whether a number becomes infinite in a type of floating point."""
+    if dtype not in ("float16", "float32", "float64"):
+        return False
+    with np.errstate(over="ignore"):
+        return bool(np.isinf(np.float64(value).astype(dtype)))
