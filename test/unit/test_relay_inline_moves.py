@@ -51,3 +51,25 @@ def test_what_is_called_twice_is_copied() -> None:
     assert isinstance(main, FuncOp)
     assert len(list(main.body.block.ops)) == 1 + 2**5 - 1
     main.verify()
+
+
+def test_what_was_moved_into_a_function_that_is_copied_is_erased_with_it() -> None:
+    texts = [f"relay.func @main(%v0: {TYPE}) -> {TYPE} {{"]
+    pairs = 20  # the functions are erased in any order
+    for number in range(2 * pairs):
+        texts.append(f"%v{number + 1} = relay.call @g{number // 2}(%v{number}) : ({TYPE}) -> {TYPE}")
+    texts.append(f"relay.return %v{2 * pairs} : {TYPE} }}")
+    for number in range(pairs):
+        for name, does in (
+            (f"g{number}", f"call @f{number}(%x) : ({TYPE}) -> {TYPE}"),
+            (f"f{number}", f"tanh %x : {TYPE}"),
+        ):
+            texts.append(
+                f"relay.func private @{name}(%x: {TYPE}) -> {TYPE} {{ %0 = relay.{does} relay.return %0 : {TYPE} }}"
+            )
+    module = parse("\n".join(texts))
+    InlinePass().apply(Context(), module)
+    (main,) = module.ops
+    assert isinstance(main, FuncOp)
+    assert [op.name for op in main.body.block.ops] == ["relay.tanh"] * 2 * pairs + ["relay.return"]
+    main.verify()

@@ -84,4 +84,6 @@ def inline_call(call: CallOp, kernel: FuncOp, *, is_only: bool = False) -> None:
         values.update(zip(op.results, copy.results, strict=True))
     for result, value in zip(call.results, end.arguments, strict=True):
         result.replace_all_uses_with(values.get(value, value))
+    if is_only:
+        end.operands = ()  # they stand elsewhere now, and may go before what is left of the function
     erase(call)
