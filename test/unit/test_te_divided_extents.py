@@ -24,6 +24,21 @@ def test_quotients_of_named_sizes_are_extents_in_their_normal_form() -> None:
         value_of(as_dim(n // x), {n: 7, x: 0})
 
 
+def test_a_difference_of_sizes_divides_no_extent_as_its_sign_is_lost() -> None:
+    n, x = te.size_var("n"), te.size_var("x")
+    for dim in (n // (5 - x), n % (5 - x), (n + x) // (n - x), (n + x) // (x - n)):
+        with pytest.raises(TypeError, match="extents are divided by positive numbers"):
+            as_dim(dim)
+    A = te.placeholder((n,), name="A")
+    B = te.compute((n // (x - 1),), lambda i: A[i] + 1.0, name="B")
+    built = weft.build(te.create_schedule(B.op), [A, B, x], threads=1)
+    a, b = np.arange(7, dtype=np.float32), np.zeros(3, np.float32)
+    built(a, b, 3)
+    np.testing.assert_array_equal(b, a[:3] + 1)
+    with pytest.raises(Diagnostic, match="the function is not for %x = 1"):
+        built(a, b, 1)
+
+
 @pytest.mark.parametrize("threads", [1, 3])
 def test_an_extent_that_is_divided_by_a_size_is_asked_of_each_call(threads: int) -> None:
     n, m, x = te.size_var("n"), te.size_var("m"), te.size_var("x")
