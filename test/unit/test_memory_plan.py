@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 from itertools import combinations
 from random import Random
 
@@ -17,9 +18,10 @@ from weft.lowering.phases import pipeline
 from weft.transforms.infra import PassContext
 from weft.transforms.infra.errors import ConfigError
 from weft.transforms.mem.plan_memory import PlanMemoryPass
-from weft.transforms.mem.planning.best import best
+from weft.transforms.mem.planning import hill_climb
+from weft.transforms.mem.planning.best import CLIMBING, best
 from weft.transforms.mem.planning.greedy import by_size, in_time, place_in_order
-from weft.transforms.mem.planning.problem import DoesNotFit, MemoryPlan, Problem, Request
+from weft.transforms.mem.planning.problem import Buffers, DoesNotFit, MemoryPlan, Place, Problem, Request
 from weft.transforms.mem.planning.strategies import STRATEGIES
 from weft.transforms.mem.planning.tvm_greedy import stacked, tvm_greedy
 
@@ -217,3 +219,20 @@ def test_an_algorithm_that_tvm_has_not_is_refused_when_a_compilation_begins() ->
     with PassContext(config=config), pytest.raises(ConfigError, match="'hillclimb'") as raised:
         pipeline(Target.parse("llvm"))
     assert "hill_climb" in str(raised.value.hint)
+
+
+@pytest.mark.parametrize("together", [0, 1])
+def test_what_is_in_nobodys_way_is_not_laid_again_and_again(monkeypatch: pytest.MonkeyPatch, together: int) -> None:
+    tried = 0
+    lay = hill_climb.try_in_order
+
+    def counted(buffers: Buffers, order: Iterable[int]) -> list[Place | None]:
+        nonlocal tried
+        tried += 1
+        return lay(buffers, order)
+
+    monkeypatch.setattr(hill_climb, "try_in_order", counted)
+    count = 200
+    requests = [Request(100 if i % 2 else 10, 2 * i, 2 * i + (2 * together if not i else 0)) for i in range(count)]
+    plan = best(Problem(tuple(requests), 1, (50, None)))
+    assert plan.size == 110 and tried <= 2 + CLIMBING // count

@@ -18,7 +18,7 @@ LAYING = 1_500_000
 """Pairs of buffers that are looked at, at most, while they are laid in one order after the other."""
 
 CLIMBING = 50_000
-"""Pairs of buffers that are looked at, at most, in search of something better from each of these orders on."""
+"""Buffers, or pairs of them, that are looked at, at most, in search of something better from each of these orders."""
 
 
 def best(problem: Problem) -> MemoryPlan:
@@ -28,17 +28,22 @@ def best(problem: Problem) -> MemoryPlan:
         DoesNotFit: the pools have no room for a request.
     """
     if problem.capacities:
-        return climb(problem, max(1, CLIMBING // max(1, problem.num_conflicts)))
-    conflicts = max(1, problem.num_conflicts)
+        return climb(problem, max(1, _attempts(problem)))
+    conflicts, attempts = max(1, problem.num_conflicts), _attempts(problem)
     orders = [order(problem) for order in (by_size, by_area, by_life, by_conflicts)[: LAYING // conflicts]]
     found: list[MemoryPlan] = []
     tried = chain(
         (place_in_order(problem, order) for order in orders),
         (strategy(problem) for strategy in (in_time, stacked)),
-        (climb_from_order(problem, order, attempts) for order in orders if (attempts := CLIMBING // conflicts)),
+        (climb_from_order(problem, order, attempts) for order in orders if attempts),
     )
     for plan in tried:
         found.append(plan)
         if plan.size <= problem.lower_bound:
             break
     return min(found, key=lambda plan: plan.size)
+
+
+def _attempts(problem: Problem) -> int:
+    """How often something better is looked for; never where no two buffers are in each other's way."""
+    return CLIMBING // max(len(problem.requests), problem.num_conflicts) if problem.num_conflicts else 0
