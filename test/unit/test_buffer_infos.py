@@ -225,3 +225,27 @@ def test_a_node_of_memory_prints_its_annotations() -> None:
     assert isinstance(memory, tir.Allocate)
     told = tir.Allocate(memory.buffer_var, memory.dtype, memory.extents, True, tir.Evaluate(0), {"why": 3})
     assert "T.allocate([32], 'int8', 'global', annotations={'why': 3})" in told.script().replace('"', "'")
+
+
+def conflicts_of(text: str) -> dict[str, list[str]]:
+    found = with_pools(module(text), LARGE)
+    infos = extract_buffer_info(found["main"], found).buffer_info_stmts
+    return {info.name_hint: sorted(each.name_hint for each in info.conflicts) for info in infos}
+
+
+def test_what_is_needed_in_a_while_loop_is_needed_in_all_of_it() -> None:
+    found = conflicts_of("""
+@T.prim_func
+def main(O: T.Buffer[(16,), "float32"]):
+    X = T.allocate([16], "float32", "global")
+    Y = T.allocate([16], "float32", "global")
+    N = T.allocate([1], "int32", "global")
+    N[0] = 0
+    while N[0] < 3:
+        for i in range(16):
+            O[i] = X[i]
+        for i in range(16):
+            Y[i] = O[i]
+        N[0] = N[0] + 1
+""")
+    assert found == {"X": ["N", "Y"], "Y": ["N", "X"], "N": ["X", "Y"]}

@@ -25,7 +25,7 @@ from ...dialects.te.expr import Expr
 from ...dialects.tir.functions import PrimFuncOp
 from ...dialects.tir.loops import ForKind
 from ...dialects.tir.nodes.buffers import AccessPtr, Allocation, BufferLoad, BufferStore
-from ...dialects.tir.nodes.statements import For, Stmt
+from ...dialects.tir.nodes.statements import For, Stmt, While
 from ...dialects.tir.nodes.stmt_functor import parts_of
 from .usmp import CANDIDATE_MEMORY_POOL_ATTR, BufferInfo, PoolInfo, pool_of
 
@@ -73,7 +73,7 @@ class _Around:
 
     function: str
     loop: For | None
-    """The innermost loop, in the function or around its call."""
+    """The innermost loop of a counted number of iterations, in the function or around its call."""
     nest_start: int | None = None
     """When the outermost loop began."""
     touched: list[tuple[object, Allocation]] = field(default_factory=list[tuple[object, Allocation]])
@@ -111,7 +111,7 @@ class _Reader:
                 self._touch(buffer.data, around)
             case _:
                 pass
-        if isinstance(statement, For):
+        if isinstance(statement, For | While):
             self._loop(statement, call, around)
         else:
             self._parts(statement, call, around)
@@ -138,9 +138,9 @@ class _Reader:
                 self._memory[param] = memory
         self.function(func, call, around)
 
-    def _loop(self, loop: For, call: object, around: _Around) -> None:
+    def _loop(self, loop: For | While, call: object, around: _Around) -> None:
         begin = self._now if around.nest_start is None else around.nest_start
-        inside = _Around(around.function, loop, begin)
+        inside = _Around(around.function, loop if isinstance(loop, For) else around.loop, begin)
         self._parts(loop, call, inside)
         for key in inside.touched:
             life = self._life[key]
