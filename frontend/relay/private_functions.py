@@ -15,6 +15,7 @@ from xdsl.ir import Operation, SSAValue
 
 from ...dialects.relay.control import ClosureOp
 from ...dialects.relay.core import CallOp, FuncOp
+from ...dialects.relay.scan import ScanOp
 from ...dialects.support.unique_names import unique_symbols
 from ...transforms.infra.walk import walk
 from .made_of import operations_of
@@ -64,8 +65,8 @@ def _is_same(function: FuncOp, other: FuncOp) -> bool:
     return function.is_structurally_equivalent(other, {**blocks})
 
 
-def _calls(function: FuncOp) -> list[ClosureOp | CallOp]:
-    return [op for op in walk(function) if isinstance(op, ClosureOp | CallOp)]
+def _calls(function: FuncOp) -> list[ClosureOp | CallOp | ScanOp]:
+    return [op for op in walk(function) if isinstance(op, ClosureOp | CallOp | ScanOp)]
 
 
 def _modules(ops: Iterable[Operation]) -> list[ModuleOp]:

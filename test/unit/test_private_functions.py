@@ -76,3 +76,19 @@ def test_what_was_lifted_goes_with_what_calls_it() -> None:
     assert names(module) == names(lifted) and len(names(module)) == 2
     found = relay.create_executor("debug", module).evaluate()(np.zeros(2, np.float32))
     np.testing.assert_allclose(found.numpy(), [1, 1])
+
+
+def test_the_turns_of_a_scan_go_along() -> None:
+    text = """
+    relay.func private @turn(%x: tensor<4xf32>, %h: tensor<4xf32>) -> tensor<4xf32> {
+      %0 = relay.add %h, %x : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+      relay.return %0 : tensor<4xf32>
+    }
+    relay.func @main(%x: tensor<9x4xf32>, %h: tensor<4xf32>) -> tensor<4xf32> {
+      %0 = relay.scan @turn() over(%x) from(%h) {turns = 9, gathered = array<i64>, directions = array<i64: 0>}
+        : () over(tensor<9x4xf32>) from(tensor<4xf32>) -> tensor<4xf32>
+      relay.return %0 : tensor<4xf32>
+    }"""
+    taken = relay.IRModule.from_expr(relay.fromtext(text)["main"])
+    assert names(taken) == ["main", "turn"]
+    taken.verify()
