@@ -60,6 +60,8 @@ def model(tmp_path: Path) -> Path:
 def nothing_known(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Nor changes that other tests have made to this process."""
     monkeypatch.setattr(plugins, "_changes", set[str]())
+    monkeypatch.setattr(TensorIntrin, "_known", dict[str, TensorIntrin]())
+    monkeypatch.setattr(TensorIntrin, "_replaced", set[str]())
     monkeypatch.setenv("WEFT_CACHE_DIR", "")
     kept_programs.forget()
     yield

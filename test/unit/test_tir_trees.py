@@ -340,7 +340,7 @@ def test_blocks_can_be_put_together_by_hand() -> None:
         tir.BlockRealize([k, k], True, block)
     with pytest.raises(UsageError, match="begins at 0"):
         tir.IterVar((1, 5), "v")
-    with pytest.raises(UsageError, match="names for parts of buffers"):
+    with pytest.raises(UsageError, match="sequence of MatchBufferRegion"):
         tir.Block([], [], [], "part", block.body, match_buffers=[a[0:4]])
 
 

@@ -198,6 +198,7 @@ class AllocateConst(Allocation):
         object.__setattr__(self, "annotations", memory.annotations)
 
     @staticmethod
+    @checked
     def of(
         buffer: Buffer, data: npt.NDArray[np.generic], body: Stmt, annotations: Mapping[str, object] | None = None
     ) -> AllocateConst:

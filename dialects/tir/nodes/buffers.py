@@ -368,6 +368,7 @@ class Allocate(Allocation):
         object.__setattr__(self, "annotations", dict(annotations or {}))
 
     @staticmethod
+    @checked
     def of(buffer: Buffer, body: Stmt, annotations: Mapping[str, object] | None = None) -> Allocate:
         """That of a buffer."""
         made = object.__new__(Allocate)
