@@ -22,7 +22,8 @@ def relaid(stage: Stage, suffix: str) -> tuple[te.Compute, tuple[te.Expr, ...]]:
     element of the stage is, over the stage's axes.
 
     Raises:
-        ScheduleError: statements or an intrinsic compute the stage, or it reduces, and a split leaves a rest.
+        ScheduleError: statements or an intrinsic compute the stage, or it reduces, and a split leaves a rest, or a loop
+            of the reduction is fused with another.
     """
     compute = stage.compute
     assert compute is not None
@@ -41,6 +42,9 @@ def relaid(stage: Stage, suffix: str) -> tuple[te.Compute, tuple[te.Expr, ...]]:
                 if te.product((outer.dim, inner.dim)) != parent.dim:
                     past.append(roots[parent] < te.as_expr(parent.dim, index))
             case Fuse(outer, inner, fused):
+                if fused not in roots:
+                    what = f"te: cache_write of '{stage.tensor.name}' comes before a fusion of elements and steps"
+                    raise ScheduleError(what, hint="fuse what cache_write gives")
                 roots[outer] = roots[fused] // te.as_expr(inner.dim, index)
                 roots[inner] = roots[fused] % te.as_expr(inner.dim, index)
             case Singleton():

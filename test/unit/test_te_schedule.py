@@ -535,3 +535,14 @@ def test_a_loop_that_is_of_elements_too_is_not_reduced_apart(parts: int | None) 
         _, loop = s[b].split(loop, factor=parts)
     with pytest.raises(ScheduleError, match=r"i\.k\.fused of 'B' is one of elements, too"):
         s.rfactor(b, loop)
+
+
+def test_cache_write_comes_before_a_fusion_of_elements_and_steps() -> None:
+    A = te.placeholder((4, 6), name="A")
+    k = te.reduce_axis((0, 6), name="k")
+    B = te.compute((4,), lambda i: te.sum(A[i, k], axis=k), name="B")
+    s = te.create_schedule(B.op)
+    fused = s[B].fuse(B.op.axis[0], k)
+    s[B].split(fused, 3)
+    with pytest.raises(ScheduleError, match="cache_write of 'B' comes before a fusion of elements and steps"):
+        s.cache_write(B, "local")
