@@ -101,7 +101,7 @@ class Sizes:
     def check(self, refuse: Refuse) -> None:
         """Fail where the inputs do not fit one another, or have other extents than their types say."""
         asm, extents = self.asm, self.graph.extents
-        seen: set[Size] = set()
+        seen: set[Size] = {("n", number) for number, _ in (*extents.defined, *extents.read)}
         for tensor, spec in enumerate(self.graph.inputs):
             wanted: Sequence[Size] = spec.shape if spec.extents is None else spec.extents
             for axis, size in enumerate(wanted):

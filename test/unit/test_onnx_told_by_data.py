@@ -67,6 +67,13 @@ def test_a_shape_with_what_stays_and_what_is_left():
     check([node], {"x": ["n", "m"], "to": [2]}, [{"x": X[0], "to": [0, -1]}, {"x": empty, "to": [-1, 6]}])
 
 
+@pytest.mark.parametrize("allowzero", [0, 1])
+def test_a_shape_has_as_many_elements_as_what_gets_it(allowzero: int) -> None:
+    """As the number of elements of `x` follows from what is told, no other may be given: nine would be read of five."""
+    calls = [{"x": np.arange(5), "to": to} for to in ([5, 1], [1, 5], [1, 3], [3, 3], [-1, 3], [-1, 1], [2, 2])]
+    check([helper.make_node("Reshape", ["x", "to"], ["y"], allowzero=allowzero)], {"x": ["n"], "to": [2]}, calls)
+
+
 def test_a_shape_in_which_0_is_an_extent():
     node = helper.make_node("Reshape", ["x", "to"], ["y"], allowzero=1)
     check([node], {"x": [2, 3, 4], "to": [2]}, [{"x": X, "to": to} for to in ([4, 6], [-1, 3], [0, 24])])
