@@ -249,3 +249,22 @@ def main(O: T.Buffer[(16,), "float32"]):
         N[0] = N[0] + 1
 """)
     assert found == {"X": ["N", "Y"], "Y": ["N", "X"], "N": ["X", "Y"]}
+
+
+def test_a_number_that_a_call_is_given_is_read_for_it() -> None:
+    found = conflicts_of("""
+@T.prim_func
+def add(A: T.Buffer[(16,), "float32"], k: T.float32, B: T.Buffer[(16,), "float32"]):
+    for i in range(16):
+        B[i] = A[i] + k
+
+@T.prim_func
+def main(input: T.Buffer[(16,), "float32"], output: T.Buffer[(16,), "float32"]):
+    X = T.allocate([16], "float32", "global")
+    Y = T.allocate([16], "float32", "global")
+    for i in range(16):
+        X[i] = input[i]
+    T.evaluate(T.call_extern("add", input.data, X[1], Y, dtype="int32"))
+    T.evaluate(T.call_extern("add", Y, X[2], output.data, dtype="int32"))
+""")
+    assert found == {"X": ["Y"], "Y": ["X"]}

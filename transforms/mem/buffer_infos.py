@@ -132,10 +132,13 @@ class _Reader:
             self._parts(expr, call, around)
 
     def _call(self, call: Call, func: PrimFuncOp, around: _Around) -> None:
-        """A call of a function of the module: its parameters are what they are given."""
+        """A call of a function of the module: its parameters are what they are given. Numbers are read for it."""
         for param, given in zip(func.params, call.args, strict=False):
-            if isinstance(given, AccessPtr) and (memory := self._memory.get(given.buffer.data)) is not None:
-                self._memory[param] = memory
+            if isinstance(given, AccessPtr):
+                if (memory := self._memory.get(given.buffer.data)) is not None:
+                    self._memory[param] = memory
+            elif isinstance(given, Expr):
+                self._expression(given, call, around)
         self.function(func, call, around)
 
     def _loop(self, loop: For | While, call: object, around: _Around) -> None:
