@@ -51,7 +51,8 @@ class Kind:
 
 
 def _kind(pattern: str, read: Callable[[str], Number]) -> Kind:
-    run = rf"{pattern}(?:{GAP_TEXT},{GAP_TEXT}{pattern})*+"
+    # The loop itself is no possessive one: up to Python 3.11.4 such a loop goes on behind what its body gave back.
+    run = rf"{pattern}(?:{GAP_TEXT},{GAP_TEXT}{pattern})*"
     return Kind(read, re.compile(run, re.ASCII), re.compile(pattern, re.ASCII))
 
 

@@ -20,7 +20,7 @@ _G = GAP_TEXT
 _NUMBER = rf"(?:{FLOAT_TEXT}|{INTEGER_TEXT})"
 _TYPE = r"(?:[su]?i[0-9]+|index|b?f[0-9]+|tf32)\b"
 _LIST = re.compile(
-    rf"\[{_G}{_NUMBER}{_G}:{_G}(?P<type>{_TYPE})(?:{_G},{_G}{_NUMBER}{_G}:{_G}(?P=type)\b)*+{_G}\]", re.ASCII
+    rf"\[{_G}{_NUMBER}{_G}:{_G}(?P<type>{_TYPE})(?:{_G},{_G}{_NUMBER}{_G}:{_G}(?P=type)\b)*{_G}\]", re.ASCII
 )
 _ELEMENT = re.compile(rf"({_NUMBER}){_G}:", re.ASCII)
 
