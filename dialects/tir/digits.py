@@ -40,6 +40,15 @@ def unit_and_count(atom: AffineExpr) -> tuple[int, int] | None:
 
 
 def _parts(atom: AffineExpr) -> tuple[int, int, int] | None:
+    parts = divided(atom)
+    if parts is None or not isinstance(parts[0], AffineDimExpr):
+        return None
+    return parts[0].position, *parts[1:]
+
+
+def divided(atom: AffineExpr) -> tuple[AffineExpr, int, int] | None:
+    """Of `e floordiv unit mod count` the three, the unit 1 and the count 0 where there is none; `None` where what
+    divides is no positive number."""
     unit, count = 1, 0
     if isinstance(atom, AffineBinaryOpExpr) and atom.kind is AffineBinaryOpKind.Mod:
         if (modulus := positive_constant(atom.rhs)) is None:
@@ -49,7 +58,7 @@ def _parts(atom: AffineExpr) -> tuple[int, int, int] | None:
         if (divisor := positive_constant(atom.rhs)) is None:
             return None
         atom, unit = atom.lhs, divisor
-    return (atom.position, unit, count) if isinstance(atom, AffineDimExpr) else None
+    return atom, unit, count
 
 
 def positive_constant(expr: AffineExpr) -> int | None:

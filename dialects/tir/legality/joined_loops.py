@@ -12,11 +12,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstantExpr, AffineDimExpr, AffineExpr
+from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
 
 from ..affine import Range, dims_in, linear
 from ..analyzer import IntExpr
-from ..digits import positive_constant
+from ..digits import divided
 from ..symbols import dimension
 
 
@@ -143,28 +143,20 @@ def _replaced(
 
 def _digit_of(atom: AffineExpr, own: Mapping[int, Range], ranges: Mapping[AffineExpr, Range]) -> _Digit | None:
     """A digit of a sum of multiples of loops that begin at 0; `None` where `atom` is none."""
-    unit, count = 1, 0
-    if isinstance(atom, AffineBinaryOpExpr) and atom.kind is AffineBinaryOpKind.Mod:
-        if (modulus := positive_constant(atom.rhs)) is None:
-            return None
-        atom, count = atom.lhs, modulus
-    if isinstance(atom, AffineBinaryOpExpr) and atom.kind is AffineBinaryOpKind.FloorDiv:
-        if (divisor := positive_constant(atom.rhs)) is None:
-            return None
-        atom, unit = atom.lhs, divisor
-    form = linear(atom, ranges)
+    if (parts := divided(atom)) is None:
+        return None
+    whole, unit, count = parts
+    form = linear(whole, ranges)
     factors: dict[tuple[int, int], int] = {}
     for term, factor in form.terms.items():
-        divisor = 1
-        if isinstance(term, AffineBinaryOpExpr) and term.kind is AffineBinaryOpKind.FloorDiv:
-            if (found := positive_constant(term.rhs)) is None:
-                return None
-            term, divisor = term.lhs, found
-        first, last = own.get(term.position, (1, 0)) if isinstance(term, AffineDimExpr) else (1, 0)
-        if not isinstance(term, AffineDimExpr) or first:
+        if (inner := divided(term)) is None or inner[2]:
+            return None
+        loop, divisor, _ = inner
+        first, last = own.get(loop.position, (1, 0)) if isinstance(loop, AffineDimExpr) else (1, 0)
+        if not isinstance(loop, AffineDimExpr) or first:
             return None
         if last:  # one of a single iteration adds nothing
-            factors[term.position, divisor] = factor
+            factors[loop.position, divisor] = factor
     return None if form.constant else _Digit(factors, unit, count)
 
 
