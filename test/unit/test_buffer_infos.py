@@ -268,3 +268,28 @@ def main(input: T.Buffer[(16,), "float32"], output: T.Buffer[(16,), "float32"]):
     T.evaluate(T.call_extern("add", Y, X[2], output.data, dtype="int32"))
 """)
     assert found == {"X": ["Y"], "Y": ["X"]}
+
+
+def test_what_one_call_gives_a_parameter_is_not_what_the_next_one_does() -> None:
+    found = conflicts_of("""
+@T.prim_func
+def copy(A: T.Buffer[(16,), "float32"], B: T.Buffer[(16,), "float32"]):
+    for i in range(16):
+        B[i] = A[i]
+
+@T.prim_func
+def add(A: T.Buffer[(16,), "float32"], B: T.Buffer[(16,), "float32"]):
+    for i in range(16):
+        B[i] = A[i] + T.float32(1)
+
+@T.prim_func
+def main(input: T.handle, output: T.handle):
+    X = T.allocate([16], "float32", "global")
+    Y = T.allocate([16], "float32", "global")
+    Z = T.allocate([16], "float32", "global")
+    T.evaluate(T.call_extern("copy", input, X, dtype="int32"))
+    T.evaluate(T.call_extern("add", X, Y, dtype="int32"))
+    T.evaluate(T.call_extern("add", Y, Z, dtype="int32"))
+    T.evaluate(T.call_extern("copy", Z, output, dtype="int32"))
+""")
+    assert found == {"X": ["Y"], "Y": ["X", "Z"], "Z": ["Y"]}

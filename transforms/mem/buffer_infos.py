@@ -45,8 +45,8 @@ class BufferInfoAnalysis:
 @checked
 def extract_buffer_info(main_func: PrimFuncOp, mod: ModuleOp) -> BufferInfoAnalysis:
     """The buffers that `main_func`, and the functions of `mod` that it calls, allocate, with their conflicts. Left out
-    are those whose extents are not known, those of a loop that is not serial, and those of another scope than
-    `"global"`, which are the thread's own.
+    are those whose extents are not known, and of a loop those of another scope than `"global"`, and all if it is not
+    serial, which are a thread's own.
 
     Raises:
         UsageError: of a buffer nothing says which pools it may lie in (`candidate_memory_pools`), or a function calls
@@ -135,7 +135,9 @@ class _Reader:
         """A call of a function of the module: its parameters are what they are given. Numbers are read for it."""
         for param, given in zip(func.params, call.args, strict=False):
             if isinstance(given, AccessPtr):
-                if (memory := self._memory.get(given.buffer.data)) is not None:
+                memory = self._memory.get(given.buffer.data)
+                self._memory.pop(param, None)  # what another call gave it
+                if memory is not None:
                     self._memory[param] = memory
             elif isinstance(given, Expr):
                 self._expression(given, call, around)
