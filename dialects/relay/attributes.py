@@ -111,8 +111,10 @@ class Resource:
         self.later = later
         self._pending = pending
         self._made: NDArray | None = None
-        self._glance: tuple[object, ...] = ()
-        """See `glance`; empty where nobody has looked yet."""
+        self._corners: tuple[object, ...] = ()
+        """What `_known` has found, where there was an array; else empty."""
+        self._glance: tuple[object, ...] | None = None
+        """See `glance`; nothing where nobody has looked yet."""
         self._making = RLock()
         """One for each: who reads a weight keeps nobody from another, not even in a process that was forked then."""
         self.token = object()
@@ -140,7 +142,7 @@ class Resource:
             return self is other
         if self._name != other._name:
             return False
-        mine, its = self.glance, other.glance
+        mine, its = self._known(), other._known()
         if mine != its and (len(mine) == len(its) or any(map(ne, mine, its))):
             return False
         if self._pending is not None and other._pending is not None:
@@ -149,15 +151,22 @@ class Resource:
 
     @property
     def glance(self) -> tuple[object, ...]:
-        """The type, the shape and the corners, as far as they are there without making anything. Two that have as much
-        of it, and other, differ: for tables of many of one name, all of which have one hash."""
-        if self._glance:
-            return self._glance
+        """The type, the shape and the corners, as far as they were there without making anything when somebody first
+        asked. Two that have as much of it, and other, differ: for tables of many of one name, all of which have one
+        hash. What is loaded later does not change it: tables would not find again what they hold."""
+        if self._glance is None:
+            self._glance = self._known()
+        return self._glance
+
+    def _known(self) -> tuple[object, ...]:
+        """What a glance would tell now."""
+        if self._corners:
+            return self._corners
         if (seen := self._seen) is None:
             return () if (pending := self._pending) is None else (pending.dtype, pending.shape)
         corners = ((0,) * seen.ndim, (-1,) * seen.ndim) if seen.size else ()
-        self._glance = (seen.dtype, seen.shape, *(seen[corner].tobytes() for corner in corners))
-        return self._glance
+        self._corners = (seen.dtype, seen.shape, *(seen[corner].tobytes() for corner in corners))
+        return self._corners
 
     def __hash__(self) -> int:
         return hash(self._name)

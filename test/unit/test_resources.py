@@ -134,3 +134,13 @@ def test_many_weights_of_one_name_and_shape_are_not_each_held_against_all_others
     constants = Constants(module)
     assert len({constants.reference(weight) for weight in (*weights, twin, *weights)}) == count
     assert held <= 2 * count
+
+
+def test_a_table_finds_a_weight_again_that_was_loaded_in_between() -> None:
+    made = np.arange(32, dtype=np.float32).reshape(4, 8)
+    weight = ConstantOp.from_numpy(made)
+    weight.value = ResourceAttr(Resource("w_1", later=lambda: made))
+    constants = Constants(ModuleOp([weight]))
+    held = constants.reference(weight)
+    assert np.array_equal(weight.numpy(), made)
+    assert constants.reference(weight) is held
