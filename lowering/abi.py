@@ -233,11 +233,12 @@ class DeviceCode:
 class Parameter:
     """What a kernel takes: a `buffer`, or `slots`, of so many bytes, an `open_buffer`, a `record`, the number of
     `threads` or of its `team`, or an `extent`. `element` is what MLIR calls the elements of a buffer (`f32`, `i8` with
-    or without a sign), where that is known."""
+    or without a sign), and `shape` the one in which the kernel sees it, where that is known."""
 
     kind: str
     bytes: int = 0
     element: str = ""
+    shape: tuple[int, ...] | None = None
 
 
 @record

@@ -19,6 +19,7 @@ from ..dialects.rt.sources import SourceOp
 from ..dialects.support.aligned_arrays import aligned
 from ..dialects.support.garbage import rare_garbage_collection
 from ..dialects.support.verifier import verify
+from ..dialects.tir.core import PrimFuncOp
 from ..transforms.infra.context import PassContext
 from ..transforms.infra.execution import run
 from ..transforms.infra.parts import Sink, settle, take_apart
@@ -38,7 +39,7 @@ from .machine.kernel_cache import IN_MEMORY, CacheCounts
 from .machine.target import Target, check_made
 from .manifest import manifest, mark_text
 from .phases import Observer, late_checks, pipeline
-from .read_steps import StepTable, read_steps
+from .read_steps import StepTable, read_steps, shapes_given, with_shapes
 from .threads.pool import pool_text
 from .tir_to_gpu.device_code import device_code, device_text, is_device_code
 
@@ -136,6 +137,8 @@ class _Compilation:
         self._facts: GraphFacts | None = None
         """Of the graph's own function, where it has one that is compiled."""
         self._table = StepTable()
+        self._shapes: dict[str, tuple[tuple[int, ...], ...]] = {}
+        """Of the buffers that kernels are given."""
         self._hosted: list[HostedProgram] = []
         self._sources: list[str] = []
         self._device_code: list[DeviceCode] = []
@@ -146,6 +149,8 @@ class _Compilation:
         self._show(phase, module, kernel)
         if phase == "fuse":
             self._weights.extend(large_constants(module))
+        if phase == "tir":
+            self._shapes = {op.sym_name.data: shapes_given(op) for op in module.ops if isinstance(op, PrimFuncOp)}
         if phase == "loops" and kernel is None:
             self._table = read_steps(module)
             self._hosted.extend(read_hosted(module))
@@ -244,7 +249,7 @@ class _Compilation:
             found.checks,
             found.records_at,
             table.counter_bytes,
-            tuple(table.parameters.get(name, ()) for name in names),
+            tuple(with_shapes(table.parameters.get(name, ()), self._shapes.get(name, ())) for name in names),
             table.steps,
             found.symbols,
             found.pools,

@@ -22,6 +22,7 @@ from .abi import (
     DeviceMemory,
     HostedSegment,
     Loop,
+    Parameter,
     ProgramPart,
     Step,
     TensorSpec,
@@ -48,7 +49,7 @@ def manifest(graph: CompiledGraph) -> bytes:
         "checks": [[asdict(site) for site in record] for record in graph.checks],
         "records_at": graph.records_at,
         "counter_bytes": graph.counter_bytes,
-        "parameters": [[asdict(parameter) for parameter in taken] for taken in graph.parameters],
+        "parameters": [[_described_parameter(each) for each in taken] for taken in graph.parameters],
         "steps": [_described_step(step) for step in graph.steps],
         **_sizes(graph),
         "devices": [_described_device(device) for device in graph.devices],
@@ -72,6 +73,10 @@ def _described(spec: TensorSpec) -> dict[str, object]:
     if spec.extents is None:
         return {"name": spec.name, "dtype": spec.dtype, "shape": list(spec.shape)}
     return {"name": spec.name, "dtype": spec.dtype, "extents": [to_json(size) for size in spec.extents]}
+
+
+def _described_parameter(parameter: Parameter) -> dict[str, object]:
+    return {name: value for name, value in asdict(parameter).items() if name != "shape" or value is not None}
 
 
 def _described_step(step: Step | Loop) -> dict[str, object]:

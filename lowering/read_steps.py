@@ -10,7 +10,7 @@ another number as a loop.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import prod
 
 from xdsl.dialects import arith, func, memref, scf
@@ -33,6 +33,8 @@ from ..dialects.rt.core import SLOT_BYTES, ShareOp, SlotsOp, SlotsType
 from ..dialects.support.checks import RECORD_BYTES
 from ..dialects.support.dtypes import byte_width
 from ..dialects.support.hints import isa
+from ..dialects.tir.buffers import memref_of
+from ..dialects.tir.core import PrimFuncOp
 from .abi import (
     BUFFER,
     COUNTER_BYTES,
@@ -125,6 +127,22 @@ def parameters_of(function: func.FuncOp) -> tuple[Parameter, ...] | None:
             case _:
                 return None
     return tuple(found)
+
+
+def shapes_given(function: PrimFuncOp) -> tuple[tuple[int, ...], ...]:
+    """The shapes of the buffers that a function of the phase `tir` is given. Those of the kernel have one dimension."""
+    buffers = [each for each in function.region.block.args if isinstance(each.type, MemRefType)]
+    return tuple(tuple(memref_of(each).get_shape()) for each in buffers)
+
+
+def with_shapes(parameters: Sequence[Parameter], shapes: Sequence[tuple[int, ...]]) -> tuple[Parameter, ...]:
+    """What a kernel takes, told of the shapes of its buffers, of which there may be more than have shapes."""
+    buffers = [number for number, each in enumerate(parameters) if each.kind in (BUFFER, OPEN_BUFFER)]
+    given = dict(zip(buffers, shapes, strict=False))
+    return tuple(
+        replace(each, shape=given[number]) if number in given and each.kind == BUFFER else each
+        for number, each in enumerate(parameters)
+    )
 
 
 def _bytes(type: MemRefType[Attribute]) -> int:

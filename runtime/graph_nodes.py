@@ -174,6 +174,9 @@ class Nodes:
             if taken.element not in ("", MLIR_NAMES[tensor.dtype.name].removeprefix("u")):
                 what = f"tensor {place} of node {number} ('{node.name}')"
                 raise Diagnostic(f"{what} is of {tensor.dtype.name}, and {node.kernel} takes {taken.element}")
+            if taken.shape not in (None, tensor.shape):
+                what = f"tensor {place} of node {number} ('{node.name}')"
+                raise Diagnostic(f"{what} is {list(tensor.shape)}, and {node.kernel} takes {list(taken.shape or ())}")
         counters = sum(_room(parameter) for parameter in parameters if parameter.kind in ("slots", "record"))
         zero, free = scratch.address, scratch.address + counters
         given = iter(tensors)

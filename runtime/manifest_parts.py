@@ -56,7 +56,8 @@ def read_site(entry: Fields) -> Site:
 
 def read_parameter(entry: Fields) -> Parameter:
     element = entry.string("element") if entry.has("element") else ""
-    return Parameter(entry.one_of("kind", PARAMETERS), entry.size("bytes"), element)
+    shape = entry.shape() if entry.has("shape") else None
+    return Parameter(entry.one_of("kind", PARAMETERS), entry.size("bytes"), element, shape)
 
 
 def read_part(entry: Fields) -> ProgramPart:

@@ -188,6 +188,7 @@ def test_a_storage_without_a_scope_is_in_the_usual_memory(exe: weft.Executable) 
         (edited(lambda g: g["attrs"]["device_index"][1].__setitem__(3, 2)), "on a device of type 2"),
         (edited(lambda g: g["attrs"].update(storage_scope=["list_str", ["texture"] * 6])), "in the scope 'texture'"),
         (edited(lambda g: g["attrs"]["shape"][1].__setitem__(0, [2, 5])), "has 40 bytes"),
+        (edited(lambda g: g["attrs"]["shape"][1].__setitem__(0, [4, 2])), "takes [2, 4]"),
         (edited(lambda g: g["attrs"]["dltype"][1].__setitem__(0, "int32")), "add_nn_relu takes f32"),
         (edited(lambda g: g["attrs"]["storage_id"][1].__setitem__(4, 7)), "its output is not where its input is"),
         (edited(lambda g: _call_elsewhere(g, "fused_nn_dense_add_nn_relu")), "has 24 bytes"),
