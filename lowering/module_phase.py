@@ -10,6 +10,7 @@ from xdsl.ir import Operation
 from ..dialects.mem.graph import GraphOp
 from ..dialects.relay.core import FuncOp, PrimitiveOp
 from ..dialects.relay.functions import COMPOSITE, is_for
+from ..dialects.support.advice import give_function
 from ..dialects.support.diagnostics import UsageError, did_you_mean
 from ..dialects.tir.core import PrimFuncOp
 from ..transforms.relay.outline_segments import SEGMENT
@@ -74,8 +75,7 @@ def select_entry(module: ModuleOp, name: str | None = None) -> str:
     if name is None:
         name = ENTRY_NAME if ENTRY_NAME in names or len(names) != 1 else names[0]
     if name not in names:
-        given = ", ".join(f"@{each}" for each in names)
-        hint = did_you_mean(name, names) or (f"say which one is meant: {given}" if names else None)
+        hint = did_you_mean(name, names) or (give_function(names) if names else None)
         if not names and any(isinstance(op, PrimFuncOp) for op in module.ops):
             raise UsageError(
                 "there is no function to run in this module, only kernels",

@@ -34,6 +34,7 @@ def argument_parser() -> ArgumentParser:
         epilog="example: weft-bench model.onnx --threads 1,2 --against onnxruntime,openvino",
     )
     parser.add_argument("files", nargs="+", metavar="FILE", help=".onnx models, .mlir modules or saved .weft files")
+    parser.add_argument("--function", metavar="NAME", help="the function of a module; without it, main or the only one")
     parser.add_argument("--threads", default="", metavar="1,2", help="numbers of threads; as many as processors")
     parser.add_argument("--against", default="", metavar="NAMES", help="compare with onnxruntime, openvino")
     parser.add_argument("--rounds", type=int, default=7, metavar="N", help="turns of each system; 7 without this")
@@ -89,7 +90,8 @@ def run(arguments: argparse.Namespace) -> int:
     shapes = parse_shapes(arguments.shape)
     for path in arguments.files:
         check_output(path, arguments.json, "--json")
-    found = [program for path in arguments.files for program in programs(path, (), shapes)]
+    functions = () if arguments.function is None else (arguments.function,)
+    found = [program for path in arguments.files for program in programs(path, functions, shapes)]
     saved = [program.path for program in found if program.saved is not None]
     if arguments.warm and saved:
         hint = "without it they are timed within the program"

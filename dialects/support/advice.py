@@ -7,7 +7,7 @@ is a flag to the one and an argument to the other. Tools say that they are one, 
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 
@@ -30,3 +30,10 @@ def give_shapes(name: str = "x", shape: str = "1x3x224x224") -> str:
         return f"give the inputs static shapes: --shape {name}={shape}"
     numbers = ", ".join(shape.split("x")) + "," * ("x" not in shape)
     return f"give the inputs static shapes: weft.compile(..., shapes={{'{name}': ({numbers})}})"
+
+
+def give_function(names: Sequence[str]) -> str:
+    """How to say which of several functions is meant."""
+    given = ", ".join(f"@{name}" for name in names)
+    how = f"--function {names[0]}" if _IN_TOOL.get() else f"weft.compile(..., function='{names[0]}')"
+    return f"there are {given}; say which one is meant: {how}"

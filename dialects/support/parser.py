@@ -298,7 +298,7 @@ class LocatedParser(Parser):
         dialect = name.partition(".")[0]
         if "." in name and dialect not in self.ctx.registered_dialect_names:
             hint = did_you_mean(dialect, self.ctx.registered_dialect_names)
-            hint = hint or "`--show-dialects` lists the dialects; `--allow-unregistered-dialect` accepts any"
+            hint = hint or "`weft-opt --show-dialects` lists those that can be compiled"
             raise Diagnostic(f"operation '{name}' is of no registered dialect", place, hint=hint)
         candidates = [op.name for op in self.ctx.loaded_ops]
         hint = did_you_mean(name, [c for c in candidates if "." not in name or c.startswith(f"{dialect}.")])

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 Shapes = Mapping[str, Sequence[int] | Sequence[Sequence[int]] | None]
 """Shapes of inputs, and open dimensions as shapes of rank one, by their names; -1 is open. For a sequence the shapes
 of its tensors; for an optional input what it is, or `None` where it is not there."""
+FROM_ONNX = "weft.frontend.onnx.from_onnx"
+"""What takes them, from Python only."""
 
 
 def input_types(inputs: Sequence[ValueInfoProto], shapes: Shapes, file: str) -> list[Attribute]:
@@ -37,9 +39,9 @@ def input_types(inputs: Sequence[ValueInfoProto], shapes: Shapes, file: str) -> 
         place = Place(f'{file}("{name}")')
         if name not in shapes:
             kind = (value.type.WhichOneof("value") or "").replace("_type", "")
-            hint = f"from_onnx(model, shapes={{'{name}': [[2, 3], [2, 3]]}}) says that it is two tensors"
+            hint = f"{FROM_ONNX}(model, shapes={{'{name}': [[2, 3], [2, 3]]}}) says that it is two tensors"
             if kind == "optional":
-                hint = f"from_onnx(model, shapes={{'{name}': None}}) says that it is not there; else give its shape"
+                hint = f"{FROM_ONNX}(model, shapes={{'{name}': None}}) says that it is not there; else give its shape"
             raise Diagnostic(f"input '{name}': a value of {kind} type, of which nothing is given", place, hint=hint)
         try:
             types[name] = input_type(value.type, shapes[name])
