@@ -59,12 +59,14 @@ from .core import (
 )
 from .legality.reductions import shared_reductions
 from .lockstep import Turns, own
-from .loops import BY_THREADS
+from .loops import BY_THREADS, enclosing_loops
+from .narrowing import narrowed
 from .outer_blocks import statements_of
 from .races import Notes, race, read, written
 from .scalar_python import Namespace, expression
 from .specialize import sizes_of_call, specialize
 from .storage_sync import StorageSyncOp, waits
+from .symbols import dimension
 from .thread_axes import WARP_AXIS, axis_of, is_of_block, is_of_grid, is_of_warp, is_shared, same_threads_around
 
 if TYPE_CHECKING:
@@ -72,6 +74,8 @@ if TYPE_CHECKING:
 
     NDArray: TypeAlias = npt.NDArray[np.generic]
 
+LONG = 1 << 20
+"""Loops of more iterations run no further than their blocks do anything (`narrowing`)."""
 LOOPS_IN_A_FUNCTION = 12
 """Python nests no more than 20 loops in one function; what is deeper is written as functions within functions."""
 
@@ -320,10 +324,22 @@ class _Writer:
     def steps(self, op: ForOp) -> str:
         """The values that a loop's variable takes, in the order in which it does."""
         steps = f"range({op.start}, {op.start + op.trip_count})"
+        if op.trip_count > LONG:
+            steps = self.narrowed(op)
         if (same := same_threads_around(op)) is not None:
             return f"own({steps}, {self.variable(same.var)} - {same.start})"
         is_ordered = not op.for_kind.is_concurrent or shared_reductions(op)  # which begin with their first step
         return steps if is_ordered else f"unordered({steps})"
+
+    def narrowed(self, op: ForOp) -> str:
+        """The values of a loop's variable for which there is something to do."""
+        around = [outer.var for outer in enclosing_loops(op)]
+        every: dict[SSAValue, AffineExpr] = {var: dimension(number) for number, var in enumerate(around)}
+        found = narrowed(op, lambda var: every.setdefault(var, dimension(len(every))))
+        names = self.values(around)
+        low = ", ".join([str(op.start), *(_affine(each, names) for each in found.lows)])
+        end = ", ".join([str(op.start + op.trip_count), *(_affine(each, names) for each in found.ends)])
+        return f"range(max([{low}]), min([{end}]))"
 
     def threads(self, op: ForOp) -> None:
         """A loop whose iterations are threads that wait for one another: a generator for each."""

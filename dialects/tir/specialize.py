@@ -13,11 +13,10 @@ Counterpart of TVM's `PrimFunc.specialize`, which also does so for some of the s
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 from typing import TypeVar, cast
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr, FunctionType, IndexType, IntegerAttr, MemRefType, StringAttr
+from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr, FunctionType, IndexType, IntegerAttr, MemRefType
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr, AffineMap
 from xdsl.rewriter import Rewriter
@@ -25,10 +24,11 @@ from xdsl.rewriter import Rewriter
 from ..support.diagnostics import Diagnostic
 from ..support.facts import while_changing
 from ..support.walking import within
-from .affine import linear, substitute
+from .affine import linear
 from .blocks import BlockOp, IterKind, blocks_under
 from .buffers import AllocBufferOp, memref_of, memref_type, shape_of
-from .loops import ForOp, enclosing_loops
+from .empty_reductions import reduce_nothing
+from .loops import ForOp
 from .outer_blocks import OuterBlockOp
 from .symbols import (
     ASSUMED,
@@ -36,7 +36,6 @@ from .symbols import (
     Extent,
     as_affine,
     assumed_around,
-    dimension,
     is_symbol,
     symbols_in,
     with_sizes,
@@ -67,7 +66,7 @@ def specialize(func: _Func, sizes: Mapping[int, int]) -> _Func:
         _specialize_op(op, sizes)
     for op in ops:
         if isinstance(op, BlockOp) and op.init is not None and 0 in _steps(op):
-            _reduce_nothing(op)
+            reduce_nothing(op)
     copy.properties.pop("shapes", None)
     for key in (ASSUMED, FOLLOWING):
         copy.attributes.pop(key, None)
@@ -147,81 +146,6 @@ def _specialize_attribute(attribute: Attribute, sizes: Mapping[int, int]) -> Att
 
 def _steps(block: BlockOp) -> list[Extent]:
     return [extent for extent, kind in zip(block.sizes, block.kinds, strict=True) if kind == IterKind.REDUCE]
-
-
-def _reduce_nothing(block: BlockOp) -> None:
-    """A reduction of no steps gives its starting value: let `block` do its `init` only, in place of its steps if it is
-    alone in their loops, else before them."""
-    reduce = [kind == IterKind.REDUCE for kind in block.kinds]
-    if any(extent == 0 for extent, step in zip(block.sizes, reduce, strict=True) if not step):
-        return
-    bindings = block.bindings.data.results
-    moving = {block.loop_vars[d] for b, step in zip(bindings, reduce, strict=True) if step for d in b.used_dims()}
-    loops = [loop for loop in enclosing_loops(block) if loop.var in moving]
-    elements = {block.loop_vars[d] for b, step in zip(bindings, reduce, strict=True) if not step for d in b.used_dims()}
-    if elements & moving or (loops and blocks_under(loops[0]) != [block]):
-        _begin_before(block, loops[0], moving)
-    else:
-        for loop in loops:
-            loop.size = 1
-        kept = [c for c in block.conditions if not {block.loop_vars[d] for d in c.used_dims()} & moving]
-        bound = [AffineConstantExpr(0) if step else b for b, step in zip(bindings, reduce, strict=True)]
-        block.set_bindings(bound, list(block.loop_vars))
-        block.set_predicate(kept)
-    block.sizes = [1 if step else extent for extent, step in zip(block.sizes, reduce, strict=True)]
-    block.properties["iter_kinds"] = ArrayAttr([StringAttr(IterKind.SPATIAL.value)] * len(reduce))
-    init = block.init
-    assert init is not None
-    block.detach_region(init)
-    old, new = block.body.block, init.block
-    block.body.detach_block(old)
-    init.detach_block(new)
-    block.body.add_block(new)
-    old.erase(safe_erase=False)
-    block.update_accesses()
-
-
-def _begin_before(block: BlockOp, steps: ForOp, moving: set[SSAValue]) -> None:
-    """Take a block without steps out of `steps`, the outermost of their loops, and put it before it, in loops of its
-    own: those within `steps` that lead to other elements, and one for each iterator that is bound to one of the
-    `moving` variables of the steps, too."""
-    values = list(block.loop_vars)
-    own: dict[SSAValue, ForOp] = {}
-    for loop in enclosing_loops(block):
-        if loop.var not in moving and steps.is_ancestor(loop) and loop.var in values:
-            own[loop.var] = copy = ForOp(loop.size, name_hint=loop.var.name_hint)
-            copy.properties.update(loop.properties)
-    kept = [c for c in block.conditions if not {values[d] for d in c.used_dims()} & moving]
-    bound: list[AffineExpr] = []
-    for binding, kind, extent in zip(block.bindings.data.results, block.kinds, block.sizes, strict=True):
-        if kind == IterKind.REDUCE:
-            binding = AffineConstantExpr(0)
-        elif {values[d] for d in binding.used_dims()} & moving:
-            loop = ForOp(extent, name_hint=block.iters[len(bound)].name_hint)
-            own[loop.var] = loop
-            values.append(loop.var)
-            binding = dimension(len(values) - 1)
-        bound.append(binding)
-    loops = list(own.values())
-    for outer, inner in pairwise(loops):
-        outer.body.block.add_op(inner)
-    place, emptied = steps.parent, block.parent_op()
-    assert place is not None
-    block.detach()
-    if loops:
-        loops[-1].body.block.add_op(block)
-    place.insert_op_before(loops[0] if loops else block, steps)
-    used = sorted({d for each in (*bound, *kept) for d in each.used_dims()})
-    numbered = [dimension(used.index(d)) if d in used else dimension(d) for d in range(len(values))]
-    block.set_predicate([])
-    around = [own[values[d]].var if values[d] in own else values[d] for d in used]  # none of the steps' own, not there
-    block.set_bindings([substitute(each, numbered) for each in bound], around)
-    block.set_predicate([substitute(each, numbered) for each in kept])
-    while isinstance(emptied, ForOp) and emptied.body.block.is_empty:
-        outside = emptied.parent_op()
-        emptied.detach()
-        emptied.erase()
-        emptied = outside
 
 
 def _replace_symbol(symbol: SSAValue, size: int) -> None:

@@ -89,6 +89,7 @@ from ...dialects.tir.core import (
     enclosing_loops,
     memref_of,
 )
+from ...dialects.tir.empty_reductions import begin_without_steps
 from ...dialects.tir.legality.reductions import carries_reduction
 from ...dialects.tir.legality.scopes import check_reach, nests_using
 from ...dialects.tir.loops import INDEPENDENT, LANES, ROLLED, TILES
@@ -97,6 +98,7 @@ from ...dialects.tir.symbols import Extent, affine_map, as_affine, is_symbol
 from ...transforms.infra import ModulePass
 from ...transforms.infra.remarks import missed
 from ...transforms.tir.schedule.decompose_reduction import decompose_reduction
+from ...transforms.tir.schedule.errors import ScheduleError
 from ..check_sites import CHECKS, Checked, checks_of, described
 from ..relay_to_tir.lower_te import LowerTEPass
 from ..threads.share_out import share_out
@@ -290,14 +292,21 @@ def check_buffers(prim_func: PrimFuncOp, scopes: Sequence[str] = tuple(Scope), w
 
 
 def take_out_inits(prim_func: PrimFuncOp) -> None:
-    """A reduction of no steps has its starting value: where there may be none, `init` comes before their loops."""
+    """A reduction of no steps has its starting value: where there may be none, `init` comes before their loops; or,
+    where loops or conditions are of elements and steps together, what begins without steps does."""
     for block in blocks_under(prim_func):
         counts = [size for size, kind in zip(block.sizes, block.kinds, strict=True) if kind == IterKind.REDUCE]
         if block.init is None or all(isinstance(count, int) for count in counts):
             continue
         steps = [loop for loop in enclosing_loops(block) if carries_reduction(loop, block) is not None]
-        if steps:
+        if not steps:
+            continue
+        try:
             decompose_reduction(block, steps[0])
+        except ScheduleError:
+            if any(loop.for_kind == ForKind.THREAD_BINDING for loop in steps):
+                raise
+            begin_without_steps(block)
 
 
 def _lower_nest(

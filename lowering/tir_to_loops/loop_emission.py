@@ -25,6 +25,7 @@ from ...dialects.support.interned import index
 from ...dialects.support.vector_unit import VectorUnit
 from ...dialects.tir.affine import expr_range, linear
 from ...dialects.tir.core import AllocBufferOp, BlockOp, ForKind, ForOp, IterKind
+from ...dialects.tir.narrowing import condition_over, narrowed
 from ...dialects.tir.symbols import as_affine
 from ...transforms.infra.remarks import missed
 from .accesses import AccessEmitter
@@ -42,6 +43,8 @@ KEEP_ROLLED = LoopAnnotationAttr.of(unroll=LoopUnrollAttr.of(disable=True))
 UNROLL_FULLY = LoopAnnotationAttr.of(unroll=LoopUnrollAttr.of(disable=False, full=True))
 APART = LoopAnnotationAttr.of(parallelAccesses=AccessGroupAttr.numbered(0))
 """Of loops in which no iteration reads what another writes, though memory may be that of several buffers."""
+SHORT = 16
+"""Loops of no more iterations have all of them: code of a known number of them may be better."""
 PASS = "convert-tir-to-loops"
 
 
@@ -68,6 +71,8 @@ class LoopEmitter:
         self.tiles = TileEmitter(self.accesses, matrix, dot)
         self.reductions = LaneReductionEmitter(self.accesses, self.bodies)
         self.squares = SquareEmitter(at, self.accesses)
+        self.held: set[AffineExpr] = set()
+        """The conditions of blocks that hold wherever the loops around run."""
 
     def statement(self, op: Operation) -> None:
         """Lower one loop or block; the place of a buffer was planned before.
@@ -121,14 +126,23 @@ class LoopEmitter:
         self.loop(loop, self.at.constant(loop.start), self.at.index_value(end))
 
     def loop(self, loop: ForOp, lower: SSAValue, upper: SSAValue) -> None:
-        """Run `loop` from `lower` to below `upper`."""
+        """Run `loop` from `lower` to below `upper`; not where no block of it does anything, if it is long."""
         block = Block(arg_types=[index])
         block.args[0].name_hint = loop.var.name_hint
+        held = self.held
+        if loop.for_kind != ForKind.UNROLLED and (loop.is_symbolic or loop.trip_count > SHORT):
+            found = narrowed(loop, self.at.dim, self.at.ranges)
+            for low in found.lows:
+                lower = self.at.emit(arith.MaxSIOp(lower, self.at.index_value(linear(low, self.at.ranges))))
+            for end in found.ends:
+                upper = self.at.emit(arith.MinSIOp(upper, self.at.index_value(linear(end, self.at.ranges))))
+            self.held = held | found.conditions
         with self.at.into(block):
             self.at.index_values[self.at.dim(loop.var)] = block.args[0]
             for inner in loop.body.block.ops:
                 self.statement(inner)
             self.at.insert(scf.YieldOp.create())
+        self.held = held
         op = scf.ForOp.create(operands=(lower, upper, self.at.constant(1)), regions=(Region(block),))
         if loop.for_kind == ForKind.UNROLLED and loop.is_symbolic:
             missed(PASS, loop, "the loop is not unrolled: its number of iterations is known only when it is called")
@@ -224,6 +238,8 @@ class LoopEmitter:
         bindings = self.at.bindings(block)
         conditions: list[AffineExpr] = []
         for condition in block.conditions:
+            if self.held and condition_over(block, condition, self.at.dim, self.at.ranges) in self.held:
+                continue
             bounds = expr_range(condition := self.at.over_loops(block, condition), self.at.ranges)
             if bounds is None or bounds[0] < 0:
                 conditions.append(condition)

@@ -57,8 +57,8 @@ FUNCTIONS_REFUSED = {
     "def f(A: int): pass": "a parameter is a buffer, not int",
     "def f(a: T.handle):\n    A = T.match_buffer(a, (m,))": "'m' is not defined",
     'def f(A: T.Buffer[(4,), "int8"]):\n    for i in range(A): pass': "'A' is neither a size known",
-    "def f():\n    for i in range(3):\n        for j in T.parallel(i): pass": "in a block's body does not run over",
-    "def f():\n    for i in range(3):\n        for j in range(i):\n            with T.block():\n"
+    "def f():\n    for i in range(3):\n        for j in T.parallel(i * i): pass": "in a block's body does not run over",
+    "def f():\n    for i in range(3):\n        for j in range(i * i):\n            with T.block():\n"
     "                T.block_attr({'a': 1})": "a block that stands among statements has no attributes",
     "def f():\n    for i in range(3):\n        with T.block():\n            v = T.axis.S(3, i)\n"
     "            v = T.axis.S(3, i)": "the block has an iterator 'v' already",

@@ -215,8 +215,8 @@ class BlockParser:
         if not isinstance(letters, str) or not len(letters) == len(list_node.elts) == len(targets):
             message = f"T.axis.remap gives {len(targets)} iterators of {len(list_node.elts)} loops and as many letters"
             raise self._error(given, message)
-        for name, letter, loop_node in zip(targets, letters, list_node.elts, strict=True):
-            loop = self.scope.local.get(loop_node.id) if isinstance(loop_node, ast.Name) else None
+        loops = [self.scope.local.get(each.id) if isinstance(each, ast.Name) else None for each in list_node.elts]
+        for name, letter, loop_node, loop in zip(targets, letters, list_node.elts, loops, strict=True):
             if letter not in KINDS or not isinstance(name, ast.Name):
                 raise self._error(letters_node, f"'{letter}' is no kind of iterator", "S, R and O are")
             self._check_name(name)

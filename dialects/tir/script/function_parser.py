@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import DictionaryAttr, IndexType, IntegerAttr, StringAttr, i64
-from xdsl.ir import Attribute, Block, Region
+from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from ...support.diagnostics import Diagnostic, did_you_mean
@@ -18,7 +18,7 @@ from ...support.name_hints import name_hint
 from ..argument_order import ARGUMENTS, told_arguments
 from ..argument_scopes import tell_argument_scopes
 from ..axis_separators import separate_axes
-from ..blocks import blocks_under
+from ..blocks import BlockOp, blocks_under
 from ..functions import RESULT, PrimFuncOp
 from ..legality.definedness import allow_unused_elements
 from ..legality.known import is_assumed
@@ -273,13 +273,14 @@ class FunctionParser:
         if not isinstance(target, ast.Name):
             raise self._error(target, "a thread's number gets a name", 'with T.launch_thread("threadIdx.x", 32) as tx:')
         named = self._thread(thread)
-        loop = one_loop(self.scope, target, ForKind.THREAD_BINDING, 0, extent)
-        loop.properties["thread"] = StringAttr(named)
-        loop.location = self.source.location(call)
+        loop = one_loop(self.scope, target, ForKind.THREAD_BINDING, None, extent)
+        loop.op.properties["thread"] = StringAttr(named)
+        loop.op.location = self.source.location(call)
         saved = dict(self.scope.local)
-        self.scope.local[target.id] = loop
-        body.add_op(loop)
-        self._statements(inner, loop.body.block)
+        self.scope.local[target.id] = loop.meaning
+        body.add_op(loop.op)
+        self._statements(inner, loop.op.body.block)
+        self._restrict(blocks_under(loop.op), loop.conditions, loop.variables)
         self.scope.local = saved
 
     def _attribute(self, call: ast.Call, body: Block) -> None:
@@ -423,9 +424,15 @@ class FunctionParser:
         first = len(list(body.ops))
         self._statements(statements, body)
         for op in list(body.ops)[first:]:
-            for block in blocks_under(op):
-                restrict(block, conditions, loops.variables)
-                block.partial_iters |= iterators_of(block, loops.variables)
+            self._restrict(blocks_under(op), conditions, loops.variables)
+
+    def _restrict(
+        self, blocks: Sequence[BlockOp], conditions: Sequence[AffineExpr], variables: Sequence[SSAValue]
+    ) -> None:
+        """Let blocks run only where `conditions`, over loops' `variables`, are at least 0."""
+        for block in blocks if conditions else ():
+            restrict(block, conditions, variables)
+            block.partial_iters |= iterators_of(block, variables)
 
     def _outer(self, statement: ast.With, name: str, body: Block) -> None:
         """A block of loops and blocks."""
@@ -487,12 +494,14 @@ class FunctionParser:
         if ends_late(self.scope, statement):
             self._alone([statement], body, name_of(self.scope, statement))
             return
-        loops = loops_of(self.scope, statement)
         saved = dict(self.scope.local)
-        for name, loop, meaning in loops:
-            loop.location = self.source.location(statement)
-            self.scope.local[name] = meaning
-            body.add_op(loop)
-            body = loop.body.block
+        loops = loops_of(self.scope, statement)
+        for loop in loops:
+            loop.op.location = self.source.location(statement)
+            self.scope.local[loop.name] = loop.meaning
+            body.add_op(loop.op)
+            body = loop.op.body.block
         self._statements(statement.body, body)
+        for loop in loops:
+            self._restrict(blocks_under(loop.op), loop.conditions, loop.variables)
         self.scope.local = saved

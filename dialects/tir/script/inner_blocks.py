@@ -24,6 +24,7 @@ from ..loop_iterators import STATEMENT
 from ..loops import ForOp
 from .arguments import Arguments
 from .loop_indices import Extents, LoopIndices
+from .loops import is_within_loops
 from .scope import OuterIterator, Scope, Symbol
 
 Node = TypeVar("Node", bound=ast.AST)
@@ -53,11 +54,14 @@ def name_of(scope: Scope, statement: ast.stmt) -> str:
 
 
 def ends_late(scope: Scope, loop: ast.For) -> bool:
-    """Whether a loop ends where a loop around it or an element says."""
+    """Whether a loop ends where an element says, or a loop around it by what is not affine."""
     if not isinstance(loop.iter, ast.Call):
         return False
     ends = [*loop.iter.args, *(k.value for k in loop.iter.keywords if k.arg in ("start", "stop"))]
-    return any(_speaks_of_steps(scope, each) and not _is_known(Extents(scope), each) for each in ends)
+    late = [each for each in ends if _speaks_of_steps(scope, each) and not _is_known(Extents(scope), each)]
+    if scope.word(loop.iter.func) == "grid":
+        return not all(is_within_loops(scope, [each]) for each in late)
+    return bool(late) and not is_within_loops(scope, ends)
 
 
 def needs_statements(scope: Scope, node: ast.With) -> bool:

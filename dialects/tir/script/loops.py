@@ -1,18 +1,31 @@
-"""From TVMScript to loops: what stands behind `for ... in`."""
+"""From TVMScript to loops: what stands behind `for ... in`.
+
+A loop that begins or ends where loops around it say has as many iterations as there are at most, of which those beyond
+do nothing: the blocks in it have a condition. Machine code and the interpreter run such loops no further than the
+condition holds (`narrowing`).
+
+    for i in range(16):             for i in range(16):
+        for j in range(i + 1):  is      for j in range(16):
+            ...                             if j < i + 1: ...
+"""
 
 from __future__ import annotations
 
 import ast
+from dataclasses import dataclass
 
 from xdsl.dialects.builtin import DictionaryAttr, StringAttr
-from xdsl.ir.affine import AffineExpr
+from xdsl.ir import SSAValue
+from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
+from ...support.diagnostics import Diagnostic
 from ..affine import simplify
 from ..loop_iterators import kind_of
 from ..loops import ForKind, ForOp
+from ..narrowing import most_of
 from ..symbols import Extent, as_affine, as_extent
 from .arguments import Arguments, attributes_of
-from .loop_indices import Extents
+from .loop_indices import Extents, LoopIndices
 from .scope import Local, OuterIterator, Scope
 
 LOOPS = {
@@ -22,9 +35,21 @@ LOOPS = {
 """`T.<word>(min, extent)`."""
 
 
-def loops_of(scope: Scope, statement: ast.For) -> list[tuple[str, ForOp, Local]]:
-    """The variables of a statement, its loops, one for each, with nothing in them, and what the variables mean. A loop
-    that begins at a size begins at 0, and its variable means that much more.
+@dataclass(frozen=True)
+class Loop:
+    """A loop that is read, with nothing in it."""
+
+    name: str
+    op: ForOp
+    meaning: Local
+    """What its variable means in the text."""
+    conditions: tuple[AffineExpr, ...] = ()
+    """What is at least 0 in its iterations, over `variables`, where loops around say how many they are."""
+    variables: tuple[SSAValue, ...] = ()
+
+
+def loops_of(scope: Scope, statement: ast.For) -> list[Loop]:
+    """The loops of a statement, one for each variable.
 
     Raises:
         Diagnostic: it does not run over what loops run over.
@@ -43,41 +68,29 @@ def loops_of(scope: Scope, statement: ast.For) -> list[tuple[str, ForOp, Local]]
     if len(names) != len(call.args) or call.keywords:
         message = f"T.grid has {len(call.args)} extents for {len(names)} loop variables"
         raise scope.source.error(statement, message)
-    loops = [one_loop(scope, name, ForKind.SERIAL, 0, extent) for name, extent in zip(names, call.args, strict=True)]
-    return [(_name(target), loop, loop) for target, loop in zip(names, loops, strict=True)]
+    return [one_loop(scope, name, ForKind.SERIAL, None, extent) for name, extent in zip(names, call.args, strict=True)]
 
 
-def _name(target: ast.expr) -> str:
-    """What the text calls a loop's variable."""
-    assert isinstance(target, ast.Name), "`one_loop` takes names"
-    return target.id
-
-
-def _single(scope: Scope, target: ast.expr, call: ast.Call, word: str) -> tuple[str, ForOp, Local]:
+def _single(scope: Scope, target: ast.expr, call: ast.Call, word: str) -> Loop:
     """A loop that is no grid."""
     more = ("thread", "annotations") if word == "thread_binding" else ("annotations",)
     arguments = Arguments(scope, call, word if word == "range" else f"T.{word}")
     if len(call.args) == 1 or "stop" in arguments.by_name or not call.args or _names_thread(call, word):
         arguments.nodes("stop", optional=more)
-        low: Extent = 0
     else:
         arguments.nodes("start", "stop", optional=more)
-        low = Extents(scope).extent(arguments.given["start"])
-    loop = one_loop(scope, target, LOOPS.get(word, ForKind.SERIAL), low, arguments.given["stop"])
+    kind = LOOPS.get(word, ForKind.SERIAL)
+    made = one_loop(scope, target, kind, arguments.given.get("start"), arguments.given["stop"])
     if word == "thread_binding":
         thread = arguments.static("thread", None)
         if not isinstance(thread, str):
             raise scope.source.error(call, 'T.thread_binding names a thread: thread="threadIdx.x"')
-        loop.properties["thread"] = StringAttr(thread)
+        made.op.properties["thread"] = StringAttr(thread)
     if (node := arguments.given.get("annotations")) is not None and (
         not isinstance(node, ast.Constant) or node.value is not None
     ):
-        loop.properties["annotations"] = DictionaryAttr(attributes_of(scope, node))
-    if isinstance(low, int):
-        return _name(target), loop, loop
-    value = simplify(AffineExpr.dimension(0) + as_affine(low))
-    end = as_extent(simplify(as_affine(loop.size) + as_affine(low)))
-    return _name(target), loop, OuterIterator(kind_of(loop), end, value, (loop.var,), is_partial=True)
+        made.op.properties["annotations"] = DictionaryAttr(attributes_of(scope, node))
+    return made
 
 
 def _names_thread(call: ast.Call, word: str) -> bool:
@@ -89,14 +102,60 @@ def _names_thread(call: ast.Call, word: str) -> bool:
             return False
 
 
-def one_loop(scope: Scope, target: ast.expr, kind: ForKind, low: Extent, stop: ast.expr) -> ForOp:
-    """A loop from `low` to below `stop`; from 0, as often, where `low` is a size.
+def one_loop(scope: Scope, target: ast.expr, kind: ForKind, start: ast.expr | None, stop: ast.expr) -> Loop:
+    """A loop from `start`, or 0, to below `stop`. One that begins at no number begins at 0, and its variable means that
+    much more.
 
     Raises:
         Diagnostic: its variable is no name, or its end is not known when it begins.
     """
     if not isinstance(target, ast.Name):
         raise scope.source.error(target, "a loop has one variable")
+    if is_within_loops(scope, [*([] if start is None else [start]), stop]):
+        return _within_loops(scope, target, kind, start, stop)
+    low: Extent = 0 if start is None else Extents(scope).extent(start)
     size = as_extent(simplify(as_affine(Extents(scope).extent(stop)) + as_affine(low) * -1))
-    start = low if isinstance(low, int) else 0
-    return ForOp(max(0, size) if isinstance(size, int) else size, min=start, kind=kind, name_hint=target.id)
+    first = low if isinstance(low, int) else 0
+    op = ForOp(max(0, size) if isinstance(size, int) else size, min=first, kind=kind, name_hint=target.id)
+    if isinstance(low, int):
+        return Loop(target.id, op, op)
+    end = as_extent(simplify(as_affine(size) + as_affine(low)))
+    value = simplify(AffineExpr.dimension(0) + as_affine(low))
+    return Loop(target.id, op, OuterIterator(kind_of(op), end, value, (op.var,), is_partial=True))
+
+
+def is_within_loops(scope: Scope, bounds: list[ast.expr]) -> bool:
+    """Whether loops around say where another one begins or ends, by expressions with a least and a greatest value,
+    of which none is negative."""
+    loops = LoopIndices(scope)
+    try:
+        read = [loops.expr(bound) for bound in bounds]
+    except Diagnostic:
+        return False
+    if not loops.variables:
+        return False
+    *low, stop = read
+    least = [most_of(each * -1, loops.variables) for each in low]
+    return most_of(stop, loops.variables) is not None and all(
+        isinstance(each, AffineConstantExpr) and each.value <= 0 for each in least
+    )
+
+
+def _within_loops(scope: Scope, target: ast.Name, kind: ForKind, start: ast.expr | None, stop: ast.expr) -> Loop:
+    """A loop of which loops around say where it begins or ends (`is_within_loops`)."""
+    loops = LoopIndices(scope)
+    low: AffineExpr = AffineConstantExpr(0) if start is None else loops.expr(start)
+    end = loops.expr(stop)
+    first = low.value if isinstance(low, AffineConstantExpr) else 0
+    size = most_of(end + low * -1, loops.variables)
+    last = most_of(end, loops.variables)
+    assert size is not None and last is not None, "`is_within_loops` has seen that"
+    extent = as_extent(size)
+    op = ForOp(max(0, extent) if isinstance(extent, int) else extent, min=first, kind=kind, name_hint=target.id)
+    variables = (*loops.variables, op.var)
+    value = AffineExpr.dimension(len(loops.variables)) + (low if first == 0 else AffineConstantExpr(0))
+    condition = simplify(end + value * -1 + AffineConstantExpr(-1))
+    if isinstance(low, AffineConstantExpr):
+        return Loop(target.id, op, op, (condition,), variables)
+    meaning = OuterIterator(kind_of(op), as_extent(last), simplify(value), variables, is_partial=True)
+    return Loop(target.id, op, meaning, (condition,), variables)

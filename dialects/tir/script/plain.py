@@ -16,6 +16,7 @@ from collections.abc import Sequence
 
 from ...support.unique_names import free_name
 from .arguments import Arguments
+from .boxes import check_box, shapes_in
 from .scope import NotStatic, Scope
 from .words import DTYPES, element_type
 
@@ -58,6 +59,8 @@ class _Plain(ast.NodeTransformer):
         """The buffers whose memory nothing gives."""
         self.realized: dict[str, ast.Call | None] = {}
         """The buffers that `T.realize` gives memory, and what was said of them before."""
+        self.shapes: dict[str, ast.expr] = {}
+        """The shapes of buffers, by name, as they are written."""
 
     def visit_Assign(self, node: ast.Assign) -> ast.stmt | list[ast.stmt]:
         match node:
@@ -86,6 +89,8 @@ class _Plain(ast.NodeTransformer):
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         calls = (each for each in ast.walk(node) if isinstance(each, ast.Call))
         self.realized |= {name: None for call in calls if (name := self._realized_by(call)) is not None}
+        if self.realized:
+            self.shapes = shapes_in(self.scope, node)
         return self.generic_visit(node)
 
     def visit_Expr(self, node: ast.Expr) -> ast.stmt:
@@ -118,7 +123,8 @@ class _Plain(ast.NodeTransformer):
     def _realize(self, name: str, call: ast.Call) -> ast.stmt:
         """The statement that gives a buffer memory; none, if it has some, as one that the function is given."""
         arguments = Arguments(self.scope, call, "T.realize")
-        arguments.nodes("buffer_slice", "storage_scope", optional=("condition",))
+        box, *_ = arguments.nodes("buffer_slice", "storage_scope", optional=("condition",))
+        check_box(self.scope, name, box, self.shapes.get(name))
         if arguments.static("condition", True) not in (True, 1):
             raise self.scope.source.error(arguments.given["condition"], "memory is there always")
         described = self.realized.get(name)
