@@ -59,10 +59,26 @@ def test_strips_compute_what_rows_do(chain: Any, columns: int, threads: int) -> 
     np.testing.assert_allclose(found, np.concatenate([alone(row[None]) for row in x]), rtol=1e-5, atol=1e-5)
 
 
-def test_strips_lie_within_the_innermost_dimension_of_rows() -> None:
-    x = relay.var("x", shape=(12, 37, 37))
+@pytest.mark.parametrize(("shape", "is_strip"), [((12, 37, 37), True), ((11, 37, 37), False), ((2, 6, 37, 37), True)])
+def test_rows_of_several_dimensions_are_joined_where_they_are_whole_strips_then(
+    shape: tuple[int, ...], is_strip: bool
+) -> None:
+    x = relay.var("x", shape=shape)
     exe = weft.compile(relay.Function([x], softmax(x, 37)), threads=2, target="llvm -mcpu=x86-64-v4")
-    assert " = 0 to 444 {" in exe.ir["schedule"] and " = 0 to 4 {" not in exe.ir["schedule"]
+    assert (" = 0 to 4 {" in exe.ir["schedule"]) == is_strip
+    assert f" = 0 to {444 // 4 if is_strip else 407} {{" in exe.ir["schedule"]
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("shape", [(12, 37, 33), (2, 6, 37, 33), (36, 3, 70)])
+def test_joined_rows_read_what_is_there_once_for_several(shape: tuple[int, ...], threads: int) -> None:
+    random = np.random.default_rng(0)
+    given = [random.standard_normal(each).astype(np.float32) for each in (shape, shape[-2:], (*shape[:-1], 1))]
+    x, mask, scale = (relay.var(name, shape=each.shape) for name, each in zip("xms", given, strict=True))
+    exe: Any = weft.compile(relay.Function([x, mask, scale], relay.nn.softmax(x * scale + mask)), threads=threads)
+    assert " = 0 to 4 {" in exe.ir["schedule"]
+    powers = np.exp(given[0] * given[2] + given[1])
+    np.testing.assert_allclose(exe(*given), powers / powers.sum(-1, keepdims=True), rtol=1e-5, atol=1e-6)
 
 
 def test_rows_that_are_numbers_are_computed_from_their_sums_alone() -> None:

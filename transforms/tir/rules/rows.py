@@ -44,7 +44,7 @@ from ..scheduling.recorded import (
 from .choosing import is_chosen
 from .op_cost import is_expensive
 from .registers import VectorRegisters
-from .row_strips import strip_rows
+from .row_strips import join_rows, strip_rows
 from .row_vectors import vectorize_rows
 from .spatial import MAX_VECTOR, PARALLEL_MIN_STEPS, fuse_known, fuse_what_follows, may_fuse, split_loops
 
@@ -66,6 +66,8 @@ def schedule_rows(blocks: list[BlockOp], registers: VectorRegisters) -> bool:
     depth = shared_rows(blocks, registers.machine.kept_near // 2)
     if depth is None or _is_to_be_shared(blocks, depth) or not is_chosen("rows", output):
         return False
+    if not is_short(blocks):
+        depth = join_rows(blocks, depth, registers)
     for block in blocks[:-1]:
         fuse_what_follows(block, len(_shape(block)))
     # The copy of a sum is written at its spatial iterators as they are.
