@@ -5,20 +5,23 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
+from xdsl.dialects import arith, memref
 from xdsl.dialects.builtin import (
     AffineMapAttr,
     ArrayAttr,
     DenseArrayBase,
     DictionaryAttr,
     FunctionType,
+    IndexType,
     IntegerAttr,
     MemRefType,
     ModuleOp,
     StringAttr,
     TensorType,
+    i8,
     i64,
 )
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
 
 from ..dialects.relay.core import CallLoweredOp, FuncOp, ReturnOp
@@ -27,7 +30,7 @@ from ..dialects.support.diagnostics import Diagnostic
 from ..dialects.support.hints import isa
 from ..dialects.tir.argument_order import ARGUMENTS, sort_arguments
 from ..dialects.tir.buffers import shape_of
-from ..dialects.tir.core import PrimFuncOp, blocks_under, memref_of
+from ..dialects.tir.core import BlockOp, ForOp, IterKind, PrimFuncOp, blocks_under, memref_of
 from ..dialects.tir.functions import RESULT, TARGET
 from ..dialects.tir.specialize import symbols_of
 from ..dialects.tir.symbols import affine_map, as_affine, replaced
@@ -99,26 +102,52 @@ def _extents(buffer: SSAValue, numbers: Mapping[int, int]) -> AffineMapAttr:
     return AffineMapAttr(affine_map(0, [replaced(expr, [], places) for expr in exprs]))
 
 
-def graph_of(function: PrimFuncOp, target: Target | None = None) -> ModuleOp:
-    """A module with a copy of `function`, whose arguments stand inputs first, and a graph that calls it; on the GPU, if
-    `target` is one. Symbols of the function are inputs of the graph, behind the others: tensors of one `i64`.
+def _with_nothing_written(function: PrimFuncOp) -> PrimFuncOp:
+    """The function with one more buffer, without elements, and a loop that would write it and never runs.
 
     Raises:
-        Diagnostic: it writes none of its arguments, or takes what is neither a buffer nor a symbol.
+        Diagnostic: its extents are open: buffers stand before these.
+    """
+    if symbols_of(function):
+        message = f"@{function.sym_name.data} writes none of its arguments, and its extents are open"
+        raise Diagnostic.at(function, message, hint="give it a buffer to write")
+    made = function.clone()
+    made.location = function.location
+    body = made.region.block
+    buffer = body.insert_arg(MemRefType(i8, [0]), len(body.args))
+    buffer.name_hint = "nothing"
+    made.properties["function_type"] = FunctionType.from_lists([each.type for each in body.args], [])
+    loop, written = ForOp(0, name_hint="i"), Block(arg_types=[IndexType()])
+    zero = arith.ConstantOp.from_int_and_width(0, 8)
+    written.add_ops([zero, memref.StoreOp.get(zero, buffer, [written.args[0]])])
+    place = AffineMap.identity(1)
+    block = BlockOp("nothing", [(IterKind.SPATIAL, 0)], place, [loop.var], Region(written))
+    loop.body.block.add_op(block)
+    body.add_op(loop)
+    return made
+
+
+def graph_of(function: PrimFuncOp, target: Target | None = None) -> ModuleOp:
+    """A module with a copy of `function`, whose arguments stand inputs first, and a graph that calls it; on the GPU, if
+    `target` is one. Symbols of the function are inputs of the graph, behind the others: tensors of one `i64`. A
+    function that writes none of its arguments, as one that only calls others, gives a tensor without elements.
+
+    Raises:
+        Diagnostic: it takes what is neither a buffer nor a symbol.
     """
     symbols = symbols_of(function)
     for argument in function.region.block.args:
         if not isinstance(argument.type, MemRefType) and argument not in symbols:
             what = f"an argument is of type {argument.type}, and graphs pass arrays"
             raise Diagnostic.at(function, what)
+    if not written_arguments(function):
+        return graph_of(_with_nothing_written(function), target)
     kernel = function.clone()
     kernel.attributes.pop(ARGUMENTS, None)
     kernel.attributes.pop(RESULT, None)
     name = function.sym_name.data
     kernel.properties["sym_name"] = StringAttr(f"{name}_kernel")
     outputs = written_arguments(function)
-    if not outputs:
-        raise Diagnostic.at(function, f"@{name} writes none of its arguments", hint="give it a buffer to write")
     types = argument_types(function)
     open_places = [symbol.index for symbol in symbols]
     inputs = [place for place in range(len(types)) if place not in (*outputs, *open_places)]

@@ -183,6 +183,8 @@ class Function:
         addresses of the inputs; the code works in so many bytes."""
         strided = _strided(arguments, arrays, held)
         places = {(each.is_output, each.number): address(array) for each, array in zip(arguments, held, strict=True)}
+        if not any(is_output for is_output, _ in places):
+            places[True, 0] = 0  # of a function that writes nothing: a tensor without elements
         executable = self.executable
         program = executable.program
         inputs, outputs = (

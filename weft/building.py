@@ -140,8 +140,7 @@ def build(
         threads: threads for a call; as many as there are processors, unless given.
 
     Raises:
-        UsageError: it is nothing that can be built, for another runtime or for two targets, or a function writes none
-            of its arguments.
+        UsageError: it is nothing that can be built, for another runtime or for two targets.
         Diagnostic: something cannot be lowered.
     """
     check_runtime(runtime, "weft.build")

@@ -43,14 +43,12 @@ class OpenFunction(Function):
     buffers that it writes are written in place. Symbols may be left out, or all be given at their places, as numbers.
 
     Raises:
-        Diagnostic: something in the function cannot be lowered, or it writes none of its arguments.
+        Diagnostic: something in the function cannot be lowered.
     """
 
     def __init__(self, function: PrimFuncOp, target: Target, threads: int | None):
         name = function.sym_name.data
         described = described_arguments(function)
-        if not any(is_output for *_, is_output in described):
-            raise Diagnostic.at(function, f"@{name} writes none of its arguments", hint="give it a buffer to write")
         self._target, self._function = target, function
         self._kernel = _kernel(function, target, threads)
         self._symbols = {symbol.index: symbol.name_hint or "" for symbol in symbols_of(self._kernel.function)}

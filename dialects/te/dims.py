@@ -441,10 +441,8 @@ def _is_positive(form: IntExpr) -> bool:
 
 
 def _divides(form: IntExpr) -> bool:
-    """Whether extents are divided by it: a positive number, or what a person named, which is positive at each call. Of
-    a difference, as `5 - n`, normal forms change the sign: which of `5 - n` and `n - 5` it was nobody sees any more."""
-    is_named = bool(form.variables) and all(_is_named(each.key) for each in form.variables)
-    return _is_positive(form) or (is_named and all(factor > 0 for factor in parts(form)[1].values()))
+    """Whether extents are divided by it: a positive number, or what a person named, which is positive at each call."""
+    return _is_positive(form) or (bool(form.variables) and all(_is_named(each.key) for each in form.variables))
 
 
 @lru_cache(maxsize=1 << 14)

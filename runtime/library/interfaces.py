@@ -146,6 +146,7 @@ def _function(graph: CompiledGraph, name: str, arguments: list[Json], result: in
             case _:
                 raise ArtefactError(f"an argument of '{name}' has no name, number and direction")
     implied = {tensor for tensor, _, _ in read_extents(graph.extents, len(graph.symbols)).held}
+    empty = {number for number, spec in enumerate(graph.outputs) if 0 in spec.shape}  # of what writes nothing
     for is_output, specs in ((False, graph.inputs), (True, graph.outputs)):
         numbers = [number for _, number, written in found if written == is_output]
         wanted = set(range(len(specs)))
@@ -153,7 +154,7 @@ def _function(graph: CompiledGraph, name: str, arguments: list[Json], result: in
         if (
             len(numbers) != len(set(numbers))
             or not wanted.issuperset(numbers)
-            or left_out - (set() if is_output else implied)
+            or left_out - ((set() if numbers else empty) if is_output else implied)
         ):
             raise ArtefactError(f"the arguments of '{name}' are not those of its program")
     if result is not None and (isinstance(result, bool) or not 0 <= result < len(found) or not found[result][2]):

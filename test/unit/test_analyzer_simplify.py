@@ -88,7 +88,8 @@ FORMS: list[tuple[IntExpr, IntExpr | int]] = [
     (x % -n + -x % n, 0),
     (truncdiv(x, -n) + truncdiv(x, n), 0),
     (truncmod(x, -n) - truncmod(x, n), 0),
-    (x // (1 - n) - -x // (n - 1), 0),
+    (x // (-1 - n) - -x // (n + 1), 0),
+    (x % (-1 - n) + -x % (n + 1), 0),
     (truncmod(x * 8, 2), 0),
     (truncdiv(x, 9) - truncdiv(x, 9), 0),
     # choice

@@ -7,6 +7,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from tvmscript_texts import function
 
 import weft
 from weft import te, tir
@@ -24,11 +25,24 @@ def test_quotients_of_named_sizes_are_extents_in_their_normal_form() -> None:
         value_of(as_dim(n // x), {n: 7, x: 0})
 
 
-def test_a_difference_of_sizes_divides_no_extent_as_its_sign_is_lost() -> None:
+def test_a_difference_of_sizes_divides_extents_where_it_is_positive() -> None:
     n, x = te.size_var("n"), te.size_var("x")
-    for dim in (n // (5 - x), n % (5 - x), (n + x) // (n - x), (n + x) // (x - n)):
-        with pytest.raises(TypeError, match="extents are divided by positive numbers"):
-            as_dim(dim)
+    for dim, value in ((n // (5 - x), 5), (n % (5 - x), 1), ((n + x) // (n - x), 1), ((n + x) % (n - x + 2), 4)):
+        assert value_of(as_dim(dim), {n: 11, x: 3}) == value
+    A = te.placeholder((n,), name="A")
+    C = te.compute((n // (5 - x), 5 - x), lambda i, j: A[i * (5 - x) + j] * 2.0, name="C")
+    built = weft.build(te.create_schedule(C.op), [A, C, x])
+    for size, given in ((11, 3), (11, 0), (4, 4), (0, 2), (1, 1)):
+        a, c = np.arange(size, dtype=np.float32), np.zeros((size // (5 - given), 5 - given), np.float32)
+        built(a, c, given)
+        np.testing.assert_array_equal(c, a[: c.size].reshape(c.shape) * 2)
+    for given in (5, 6):
+        with pytest.raises(Diagnostic, match="the function is not for %x ="):
+            built(np.zeros(4, np.float32), np.zeros((0, 0), np.float32), given)
+
+
+def test_what_divides_an_extent_is_asked_of_each_call() -> None:
+    n, x = te.size_var("n"), te.size_var("x")
     A = te.placeholder((n,), name="A")
     B = te.compute((n // (x - 1),), lambda i: A[i] + 1.0, name="B")
     built = weft.build(te.create_schedule(B.op), [A, B, x], threads=1)
@@ -135,3 +149,26 @@ def test_variables_of_tir_are_sizes() -> None:
         np.testing.assert_array_equal(a, b)
     with pytest.raises(UsageError, match="the variable 'x' is of no integers"):
         te.create_prim_func([A, B, tir.Var("x", "float32")])
+
+
+def test_a_loop_of_tvmscript_runs_as_often_as_a_difference_divides() -> None:
+    text = """
+@T.prim_func
+def ones(A: T.Buffer[(16,), "int32"], m: T.int32):
+    for i in range(16):
+        A[i] = 0
+    for i in range(16 // (5 - m)):
+        with T.block("b"):
+            vi = T.axis.spatial(16, i, partial=True)
+            A[vi] = 1
+"""
+    ones = function(text)
+    built = weft.build(ones)
+    for m in (0, 2, 4):
+        (interpreted,) = Interpreter(ones)([], sizes={"m": m})
+        result = np.full(16, 7, np.int32)
+        built(result, m)
+        np.testing.assert_array_equal(result, np.arange(16) < 16 // (5 - m))
+        np.testing.assert_array_equal(interpreted, result)
+    with pytest.raises(Diagnostic, match="the function is not for %m = 5"):
+        built(np.zeros(16, np.int32), 5)

@@ -156,8 +156,9 @@ def _left_of(atom: IntExpr, taken: IntExpr) -> IntExpr | None:
 
 
 def _is_negative(divisor: IntExpr) -> bool:
-    """Whether a divisor is a sum whose first coefficient is negative: the builders turn it, as they do constants."""
-    return type(divisor) is Sum and divisor.sorted_terms[0][1] < 0
+    """Whether a divisor is a sum of negative multiples: the builders turn it, as they do constants. A difference stays
+    as it is: what it is above zero for, whoever divides by it means."""
+    return type(divisor) is Sum and divisor.constant <= 0 and all(factor < 0 for factor in divisor.terms.values())
 
 
 def floordiv(lhs: IntExpr, rhs: IntExpr) -> IntExpr:
