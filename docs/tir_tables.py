@@ -45,7 +45,7 @@ EXPRESSIONS = (
     built(
         "Reduce CommReducer",
         "tir.block",
-        note="`init`, and the body's combination, of several results too; `te.comm_reducer`",
+        note="`init`, and the body's combination, of several results too; `te.comm_reducer`, `tir.Reduce`",
     ),
     out("Any", "an extent that nothing is known of has no meaning in a loop nest; relay's `?` is one"),
 )

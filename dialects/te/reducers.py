@@ -37,21 +37,37 @@ def own_reducer(fcombine: Callable[..., object], fidentity: Callable[..., object
             hint = "make the axis with te.reduce_axis((0, n))"
             raise UsageError(f"te.{name} reduces over a variable that is no reduce_axis", hint=hint)
         combiner = _combiner(fcombine, fidentity, [each.type for each in operands], several, name)
-        first: tuple[Expr, ...] | None = None
+        values: Sequence[ExprLike] | None = None
         if init is not None:
             values = cast("Sequence[ExprLike]", init if isinstance(init, tuple | list) else [init])
-            first = starts(values, axes, [each.type for each in operands], name)
-        if where is not None and (not isinstance(where, Expr) or where.type != i1):
-            raise UsageError(f"te.{name}: `where` is a comparison, or several", hint="compare it: x > 0")
-        tests = [*([where] if isinstance(where, Expr) else []), *limits_of(axes)]
-        if tests:
-            counts = all_of(tests)
-            operands = [select(counts, each, start) for each, start in zip(operands, combiner.identity, strict=True)]
-        folds = tuple(Fold(combiner, tuple(operands), axes, number, first) for number in range(len(operands)))
+        folds = folded(combiner, operands, axes, where, values, name)
         return folds if several else folds[0]
 
     reduce.__name__ = reduce.__qualname__ = name
     return reduce
+
+
+def folded(
+    combiner: Combiner,
+    operands: Sequence[Expr],
+    axes: tuple[IterVar, ...],
+    where: ExprLike | None,
+    init: Sequence[ExprLike] | None,
+    name: str,
+) -> tuple[Fold, ...]:
+    """The results of a reduction of `operands` over all values of `axes` for which `where` holds.
+
+    Raises:
+        UsageError: `where` is no condition, or `init` does not fit.
+    """
+    first = None if init is None else starts(init, axes, [each.type for each in operands], name)
+    if where is not None and (not isinstance(where, Expr) or where.type != i1):
+        raise UsageError(f"te.{name}: `where` is a comparison, or several", hint="compare it: x > 0")
+    tests = [*([where] if isinstance(where, Expr) else []), *limits_of(axes)]
+    if tests:
+        counts = all_of(tests)
+        operands = [select(counts, each, start) for each, start in zip(operands, combiner.identity, strict=True)]
+    return tuple(Fold(combiner, tuple(operands), axes, number, first) for number in range(len(operands)))
 
 
 def starts(
@@ -114,10 +130,19 @@ def _combiner(
     constants = tuple(each for each in identity if isinstance(each, Const))
     if len(constants) != len(types):
         raise UsageError(f"te.{name}: the identity is made of literals")
-    _check_leaves(results, {*so_far, *step}, name)
     made = Combiner(so_far, step, results, constants)
-    _probe(made, name)
+    check_combiner(made, f"te.{name}")
     return made
+
+
+def check_combiner(combiner: Combiner, what: str) -> None:
+    """Whether a combiner combines what it is given, whatever the order.
+
+    Raises:
+        UsageError: it is made of something else, the order matters, or the identity is none.
+    """
+    _check_leaves(combiner.results, {*combiner.so_far, *combiner.step}, what)
+    _probe(combiner, what)
 
 
 def _as_exprs(given: object, types: Sequence[Attribute], several: bool, what: str) -> tuple[Expr, ...]:
@@ -134,17 +159,17 @@ def _as_exprs(given: object, types: Sequence[Attribute], several: bool, what: st
     return tuple(made)
 
 
-def _check_leaves(results: Sequence[Expr], slots: set[Slot], name: str) -> None:
+def _check_leaves(results: Sequence[Expr], slots: set[Slot], what: str) -> None:
     stack = list(results)
     while stack:
         expr = stack.pop()
         operands = operands_of(expr)
         if isinstance(expr, Read | Fold) or (not operands and not isinstance(expr, Const) and expr not in slots):
-            raise UsageError(f"te.{name}: the combiner is made of the two values and of literals alone")
+            raise UsageError(f"{what}: the combiner is made of the two values and of literals alone")
         stack.extend(operands)
 
 
-def _probe(combiner: Combiner, name: str) -> None:
+def _probe(combiner: Combiner, what: str) -> None:
     """Try a combiner on a few numbers.
 
     Raises:
@@ -155,11 +180,11 @@ def _probe(combiner: Combiner, name: str) -> None:
     for sample in samples:
         for pair in ((start, sample), (sample, start)):
             if not _alike(got := combined(combiner, *pair), sample):
-                raise UsageError(f"te.{name}: {start} is no identity: with {sample} it is combined to {got}")
+                raise UsageError(f"{what}: {start} is no identity: with {sample} it is combined to {got}")
     for a, b in combinations(samples, 2):
         one, other = combined(combiner, a, b), combined(combiner, b, a)
         if not _alike(one, other):
-            message = f"te.{name}: {a} and {b} are combined to {one}, and the other way round to {other}"
+            message = f"{what}: {a} and {b} are combined to {one}, and the other way round to {other}"
             raise UsageError(message, hint="the steps of a reduction are taken in any order")
 
 

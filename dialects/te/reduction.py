@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
-from xdsl.dialects.builtin import AnyFloat, IntegerType, Signedness
+from xdsl.dialects.builtin import AnyFloat, IntegerType, Signedness, i1
 from xdsl.ir import Attribute
 
 from ..support.hints import isa
-from .expr import Const, Expr, IterVar, Slot, const
+from .expr import Const, Expr, IterVar, Slot, binary, const
 from .kinds import BinaryKind, ReduceKind
 
 
@@ -31,6 +32,31 @@ class Reduce(Expr):
         """The axes, as TVM calls them."""
         return self.axes
 
+    @property
+    def combiner(self) -> Combiner:
+        """How it goes on, and what it starts from."""
+        return combiner_of(self.kind, self.type)
+
+    @property
+    def source(self) -> tuple[Expr, ...]:
+        """What is combined."""
+        return (self.operand,)
+
+    @property
+    def init(self) -> tuple[Expr, ...]:
+        """What it starts from, if not from the identity."""
+        return () if self.start is None else (self.start,)
+
+    @property
+    def condition(self) -> Expr:
+        """Where it combines: everywhere. Elsewhere, the operand is the identity."""
+        return const(1, i1)
+
+    @property
+    def value_index(self) -> int:
+        """The number of the result, which is the only one."""
+        return 0
+
 
 @dataclass(frozen=True, eq=False)
 class Combiner:
@@ -41,6 +67,26 @@ class Combiner:
     step: tuple[Slot, ...]
     results: tuple[Expr, ...]
     identity: tuple[Const, ...]
+
+    @property
+    def lhs(self) -> tuple[Slot, ...]:
+        """What it has so far, as TVM calls it."""
+        return self.so_far
+
+    @property
+    def rhs(self) -> tuple[Slot, ...]:
+        """Its next step, as TVM calls it."""
+        return self.step
+
+    @property
+    def result(self) -> tuple[Expr, ...]:
+        """Its results, as TVM calls them."""
+        return self.results
+
+    @property
+    def identity_element(self) -> tuple[Const, ...]:
+        """What it starts from, as TVM calls it."""
+        return self.identity
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,6 +109,26 @@ class Fold(Expr):
     def axis(self) -> tuple[IterVar, ...]:
         """The axes, as TVM calls them."""
         return self.axes
+
+    @property
+    def source(self) -> tuple[Expr, ...]:
+        """What is combined."""
+        return self.operands
+
+    @property
+    def init(self) -> tuple[Expr, ...]:
+        """What it starts from, if not from the identity."""
+        return self.start or ()
+
+    @property
+    def condition(self) -> Expr:
+        """Where it combines: everywhere. Elsewhere, the operands are the identity."""
+        return const(1, i1)
+
+    @property
+    def value_index(self) -> int:
+        """The number of the result."""
+        return self.number
 
 
 def reduce_identity(kind: ReduceKind, type: Attribute) -> Const:
@@ -90,6 +156,13 @@ COMBINER: dict[ReduceKind, BinaryKind] = {
     "and": BinaryKind.AND,
     "or": BinaryKind.OR,
 }
+
+
+@lru_cache(maxsize=1 << 8)
+def combiner_of(kind: ReduceKind, type: Attribute) -> Combiner:
+    """What combines in a reduction of a kind."""
+    so_far, step = Slot("x", type), Slot("y", type)
+    return Combiner((so_far,), (step,), (binary(COMBINER[kind], so_far, step),), (reduce_identity(kind, type),))
 
 
 def first_value(body: Reduce) -> Expr:

@@ -127,6 +127,8 @@ if TYPE_CHECKING:
     from ..dialects.tir.nodes.mismatch import get_first_structural_mismatch as get_first_structural_mismatch
     from ..dialects.tir.nodes.object_path import ObjectPath as ObjectPath
     from ..dialects.tir.nodes.prim_func import PrimFunc as PrimFunc
+    from ..dialects.tir.nodes.reductions import CommReducer as CommReducer
+    from ..dialects.tir.nodes.reductions import Reduce as Reduce
     from ..dialects.tir.nodes.statements import AssertStmt as AssertStmt
     from ..dialects.tir.nodes.statements import AttrStmt as AttrStmt
     from ..dialects.tir.nodes.statements import Evaluate as Evaluate

@@ -35,3 +35,5 @@ from ..dialects.tir.nodes.expressions import StringImm as StringImm
 from ..dialects.tir.nodes.expressions import Sub as Sub
 from ..dialects.tir.nodes.expressions import Var as Var
 from ..dialects.tir.nodes.functions import Any as Any
+from ..dialects.tir.nodes.reductions import CommReducer as CommReducer
+from ..dialects.tir.nodes.reductions import Reduce as Reduce
