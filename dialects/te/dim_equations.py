@@ -7,8 +7,9 @@ from math import gcd
 
 from ..tir.analyzer import Var as Variable
 from ..tir.analyzer.build import parts
-from .dims import form_of, least_of, linear, quotient, same, simplified, terms_of, variables, written
-from .expr import Dim, Expr, Var
+from .dim_order import sign_always
+from .dims import form_of, is_told, least_of, linear, quotient, same, simplified, terms_of, variables, written
+from .expr import Dim, Var
 from .factors import common_factors
 
 
@@ -35,16 +36,12 @@ def sizes_of(shapes: Sequence[tuple[Sequence[Dim], Sequence[int]]]) -> dict[Var,
 
 
 def solved(a: Dim, b: Dim) -> tuple[Var, Dim] | None:
-    """A symbol, and what it is if `a` equals `b`; `None` where no symbol follows from the rest. What is a factor of
-    both, and is no count that data decides, is taken for positive."""
+    """A symbol, and what it is if `a` equals `b`; `None` where no symbol follows from the rest, or one that is no told
+    number would be below 0. What is a factor of both, and is no count that data decides, is taken for positive."""
     if same(a, b):
         return None
     a, b = without_common_factors(a, b)
-    found = [
-        (one, other)
-        for one, other in ((b, a), (a, b))
-        if isinstance(one, Var) and one not in variables([other]) and (isinstance(other, Expr) or other >= 0)
-    ]
+    found = [(one, other) for one, other in ((b, a), (a, b)) if isinstance(one, Var) and one not in variables([other])]
     if (difference := linear(simplified(_difference(a, b)))) is not None:
         for symbol, factor in difference[0].items():
             if abs(factor) == 1:
@@ -53,16 +50,19 @@ def solved(a: Dim, b: Dim) -> tuple[Var, Dim] | None:
                     if other is not symbol:
                         rest = rest - other * (times * factor)
                 found.append((symbol, rest))
+    found = [each for each in found if is_told(each[0]) or sign_always(each[1]) != -1]
     # A sum rather than a difference: `total` is `past + rows`, not `rows` is `total - past`.
     return next((each for each in found if _is_sum(each[1])), found[0] if found else None)
 
 
 def never_equal(a: Dim, b: Dim) -> bool:
-    """Whether two extents surely differ whatever the symbols are: as `n` and `n + 1`, or `2 * n` and 3."""
-    if (difference := linear(simplified(_difference(a, b)))) is None:
-        return False
-    factors, number = difference
-    return bool(number % gcd(*factors.values())) if factors else number != 0
+    """Whether two extents surely differ whatever the symbols are: as `n` and `n + 1`, `2 * n` and 3, `n + 3` and 2."""
+    between = simplified(_difference(a, b))
+    if (difference := linear(between)) is not None:
+        factors, number = difference
+        if number % gcd(*factors.values()) if factors else number:
+            return True
+    return bool(sign_always(between))
 
 
 def _is_sum(dim: Dim) -> bool:

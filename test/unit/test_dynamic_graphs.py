@@ -196,6 +196,13 @@ def test_an_operator_that_cannot_is_refused_by_name() -> None:
         compiled(relay.Function([x, size, roi], relay.dyn.image.resize2d(x, size, roi)))
 
 
+def test_extents_that_are_equal_at_no_size_are_refused_where_they_meet() -> None:
+    """There would have to be -1 rows."""
+    x, three, two = relay.var("x", shape=(relay.Any(),)), relay.var("c", shape=(3,)), relay.var("z", shape=(2,))
+    with pytest.raises(Diagnostic, match=r"'relay.add'.*do not broadcast"):
+        weft.compile(relay.Function([x, three, two], relay.concatenate([x, three], 0) + two))
+
+
 def test_an_extent_that_is_dropped_is_asked_to_be_one() -> None:
     x = relay.var("x", shape=(3, relay.Any()))
     half = relay.strided_slice(relay.exp(x), begin=[0, 0], end=[3, 1 << 40], strides=[1, 2])

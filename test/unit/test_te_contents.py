@@ -6,9 +6,9 @@ from xdsl.dialects.builtin import f32, i32, i64
 from weft.dialects import te
 from weft.dialects.te.assume import agree, assuming, at_most
 from weft.dialects.te.contents import contents
-from weft.dialects.te.dim_equations import solved
-from weft.dialects.te.dim_order import extreme, sign_of
-from weft.dialects.te.dims import as_dim, ceil_divided, quotient, substituted, to_text, value_of
+from weft.dialects.te.dim_equations import never_equal, sizes_of, solved
+from weft.dialects.te.dim_order import always_at_most, extreme, sign_always, sign_of, surely_at_most, upper_ends
+from weft.dialects.te.dims import as_dim, ceil_divided, quotient, substituted, to_text, told_var, value_of
 
 n, m = te.var("n"), te.var("m")
 
@@ -70,6 +70,27 @@ def test_extents_are_compared_divided_and_replaced():
     assert to_text(ceil_divided(n * 2 + 1, 2)) == "(n + 1)"
     assert to_text(quotient(n * m * 768, n)) == "(m * 768)"
     assert to_text(substituted(n * m + 3, {m: n + 1})) == "(((n * n) + n) + 3)"
+
+
+def test_order_of_extents_holds_where_they_are_0_and_numbers_that_are_told_are_below_it():
+    told = told_var("k")
+    assert surely_at_most(1, n) and not always_at_most(1, n) and always_at_most(0, n)
+    assert not always_at_most(0, told) and not surely_at_most(0, told)
+    assert always_at_most(n, n + told * told)
+    assert [sign_always(each) for each in (n + 1, n, -n, -n - 1, n - m)] == [1, None, None, -1, None]
+    assert [to_text(end) for end in upper_ends(n - 4, 0)] == ["n"] == [to_text(end) for end in upper_ends(0, n - 4)]
+    assert [to_text(end) for end in upper_ends(n + 4, 3)] == ["(n + 4)"] and upper_ends(n, m) == []
+    assert [to_text(end) for end in upper_ends(n - 4, -2)] == ["(n + -2)"]
+
+
+def test_sizes_are_those_that_extents_can_have():
+    assert sizes_of([((n + m, n), (5, 2))]) == {n: 2, m: 3}
+    assert [sizes_of([((n + 3,), (number,))]) for number in (5, 3, 2)] == [{n: 2}, {n: 0}, {}]
+    assert sizes_of([((n * 2,), (5,))]) == {} == sizes_of([((n + m,), (5,))])
+    assert solved(n + 3, 2) is None is solved(n + m + 3, 2) and solved(n + 3, 3) == (n, 0)
+    assert solved(told_var("k") + 3, 2) is not None and not never_equal(told_var("k") + 3, 2)
+    assert never_equal(n + 3, 2) and never_equal(n + m * n + 1, 0) and not never_equal(n + 3, 3)
+    assert never_equal(n * 2, 3) and never_equal(n, n + 1) and not never_equal(n * 2, 4) and not never_equal(n, m)
 
 
 def test_what_has_to_be_equal_is_noted_where_somebody_collects_it():
