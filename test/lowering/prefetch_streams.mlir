@@ -275,6 +275,65 @@ func.func @columns_that_lie_apart_few_rows_and_tiles_that_move(%w: memref<131072
   func.return
 }
 
+// Four tiles of rows share what asking for the next panel takes; three do not, nor those that are not counted from zero on.
+// CHECK-LABEL: func.func @four_tiles_of_rows_are_enough
+// CHECK:         locality<2>
+// CHECK:         locality<3>
+// CHECK-NOT:     locality<2>
+// CHECK:         locality<3>
+// CHECK-NOT:     locality<2>
+// CHECK:         locality<3>
+// CHECK-NOT:     memref.prefetch
+// CHECK:         func.return
+func.func @four_tiles_of_rows_are_enough(%w: memref<131072xf32>, %y: memref<128xf32>, %first: index, %last: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %c4 = arith.constant 4 : index
+  %c8 = arith.constant 8 : index
+  %c12 = arith.constant 12 : index
+  %c16 = arith.constant 16 : index
+  %c1024 = arith.constant 1024 : index
+  %c16384 = arith.constant 16384 : index
+  scf.for %tile = %first to %last step %c1 {
+    scf.for %k = %c0 to %c1024 step %c1 {
+      scf.for %row = %c0 to %c8 step %c1 {
+        %0 = arith.divui %tile, %c4 : index
+        %1 = arith.muli %0, %c16384 : index
+        %2 = arith.muli %k, %c16 : index
+        %3 = arith.addi %1, %2 : index
+        %4 = vector.load %w[%3] : memref<131072xf32>, vector<16xf32>
+        vector.store %4, %y[%c0] : memref<128xf32>, vector<16xf32>
+      } {loop_annotation = #llvm.loop_annotation<unroll = <disable = false, full = true>>}
+    }
+    scf.for %k = %c0 to %c1024 step %c1 {
+      scf.for %row = %c0 to %c8 step %c1 {
+        %0 = arith.divui %tile, %c3 : index
+        %1 = arith.muli %0, %c16384 : index
+        %2 = arith.muli %k, %c16 : index
+        %3 = arith.addi %1, %2 : index
+        %4 = vector.load %w[%3] : memref<131072xf32>, vector<16xf32>
+        vector.store %4, %y[%c0] : memref<128xf32>, vector<16xf32>
+      } {loop_annotation = #llvm.loop_annotation<unroll = <disable = false, full = true>>}
+    }
+  }
+  scf.for %panel = %first to %last step %c1 {
+    scf.for %tile = %c1 to %c12 step %c1 {
+      scf.for %k = %c0 to %c1024 step %c1 {
+        scf.for %row = %c0 to %c8 step %c1 {
+          %0 = arith.muli %panel, %c1 : index
+          %1 = arith.muli %0, %c16384 : index
+          %2 = arith.muli %k, %c16 : index
+          %3 = arith.addi %1, %2 : index
+          %4 = vector.load %w[%3] : memref<131072xf32>, vector<16xf32>
+          vector.store %4, %y[%c0] : memref<128xf32>, vector<16xf32>
+        } {loop_annotation = #llvm.loop_annotation<unroll = <disable = false, full = true>>}
+      }
+    }
+  }
+  func.return
+}
+
 // Tiles of rows with a loop of their own: twelve of them share what the next %panel streams by.
 // CHECK-LABEL: func.func @rows_that_leave_a_rest_have_a_loop_of_their_own
 // CHECK:           scf.for %k = %c0 to %c1024 step %c1 {

@@ -293,3 +293,80 @@ def main(input: T.handle, output: T.handle):
     T.evaluate(T.call_extern("copy", Z, output, dtype="int32"))
 """)
     assert found == {"X": ["Y"], "Y": ["X", "Z"], "Z": ["Y"]}
+
+
+def test_what_one_statement_reads_and_what_it_writes_are_in_conflict() -> None:
+    found = conflicts_of("""
+@T.prim_func
+def main(O: T.Buffer[(1,), "int32"]):
+    X = T.allocate([1], "int32", "global")
+    Y = T.allocate([1], "int32", "global")
+    Z = T.allocate([1], "int32", "global")
+    X[0] = 1
+    Y[0] = X[0]
+    Z[0] = Y[0]
+    O[0] = Z[0]
+""")
+    assert found == {"X": ["Y"], "Y": ["X", "Z"], "Z": ["Y"]}
+
+
+def test_what_is_a_threads_own_is_left_out() -> None:
+    """What a serial loop has of another scope, and all that a parallel loop has."""
+    found = conflicts_of("""
+@T.prim_func
+def main(O: T.Buffer[(4,), "int32"]):
+    for i in range(4):
+        near = T.allocate([1], "int32", "local")
+        far = T.allocate([1], "int32", "global")
+        near[0] = i
+        far[0] = near[0]
+        O[i] = far[0]
+    for i in T.parallel(0, 4):
+        own = T.allocate([1], "int32", "global")
+        own[0] = i
+        O[i] = own[0]
+""")
+    assert found == {"far": []}
+
+
+def test_buffers_of_one_name_are_numbered() -> None:
+    found = conflicts_of("""
+@T.prim_func
+def main(O: T.Buffer[(4,), "int32"]):
+    for i in range(4):
+        X = T.allocate([1], "int32", "global")
+        X[0] = i
+        O[i] = X[0]
+    for i in range(4):
+        X = T.allocate([1], "int32", "global")
+        X[0] = i
+        O[i] = X[0]
+    for i in range(4):
+        X = T.allocate([1], "int32", "global")
+        X[0] = i
+        O[i] = X[0]
+""")
+    assert found == {"X": [], "X1": [], "X2": []}
+
+
+def test_two_calls_of_a_function_in_a_loop_share_its_memory() -> None:
+    told = with_pools(
+        module("""
+@T.prim_func
+def twice(A: T.Buffer[(4,), "int32"]):
+    own = T.allocate([4], "int32", "global")
+    for i in range(4):
+        own[i] = A[i]
+    for i in range(4):
+        A[i] = own[i] + own[i]
+
+@T.prim_func
+def main(A: T.handle):
+    for _ in range(2):
+        T.evaluate(T.call_extern("twice", A, dtype="int32"))
+        T.evaluate(T.call_extern("twice", A, dtype="int32"))
+"""),
+        LARGE,
+    )
+    found = extract_buffer_info(told["main"], told)
+    assert conflicts(found) == {"own": set()} and found.memory_pressure == 16

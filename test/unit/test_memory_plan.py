@@ -236,3 +236,25 @@ def test_what_is_in_nobodys_way_is_not_laid_again_and_again(monkeypatch: pytest.
     requests = [Request(100 if i % 2 else 10, 2 * i, 2 * i + (2 * together if not i else 0)) for i in range(count)]
     plan = best(Problem(tuple(requests), 1, (50, None)))
     assert plan.size == 110 and tried <= 2 + CLIMBING // count
+
+
+@pytest.mark.parametrize("capacities", [(), (200,)])
+def test_climbing_finds_what_the_order_by_size_does_not_and_stops_there(
+    monkeypatch: pytest.MonkeyPatch, capacities: tuple[int, ...]
+) -> None:
+    sizes = (50, 70, 80, 10, 30, 20, 50, 90, 90, 70)
+    times = ((7, 7), (1, 5), (7, 9), (0, 2), (2, 2), (6, 10), (3, 7), (1, 2), (8, 9), (0, 0))
+    requests = [Request(size, first, last) for size, (first, last) in zip(sizes, times, strict=True)]
+    without = Problem(tuple(requests), 1)
+    assert place_in_order(without, by_size(without)).size == 240
+    tried = 0
+    lay = hill_climb.try_in_order
+
+    def counted(buffers: Buffers, order: Iterable[int]) -> list[Place | None]:
+        nonlocal tried
+        tried += 1
+        return lay(buffers, order)
+
+    monkeypatch.setattr(hill_climb, "try_in_order", counted)
+    plan = hill_climb.climb(Problem(tuple(requests), 1, capacities), 5000)
+    assert plan.size == 200 and 1 < tried < 500

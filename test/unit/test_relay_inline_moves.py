@@ -73,3 +73,57 @@ def test_what_was_moved_into_a_function_that_is_copied_is_erased_with_it() -> No
     assert isinstance(main, FuncOp)
     assert [op.name for op in main.body.block.ops] == ["relay.tanh"] * 2 * pairs + ["relay.return"]
     main.verify()
+
+
+def test_the_operators_of_what_is_moved_keep_their_order() -> None:
+    module = parse(
+        f"""relay.func @main(%x: {TYPE}) -> {TYPE} {{
+          %0 = relay.call @outer(%x) : ({TYPE}) -> {TYPE}
+          %1 = relay.call @last(%0) : ({TYPE}) -> {TYPE}
+          relay.return %1 : {TYPE}
+        }}
+        relay.func private @outer(%x: {TYPE}) -> {TYPE} {{
+          %0 = relay.call @inner(%x) : ({TYPE}) -> {TYPE}
+          %1 = relay.exp %0 : {TYPE}
+          relay.return %1 : {TYPE}
+        }}
+        relay.func private @inner(%x: {TYPE}) -> {TYPE} {{ %0 = relay.tanh %x : {TYPE} relay.return %0 : {TYPE} }}
+        relay.func private @last(%x: {TYPE}) -> {TYPE} {{ %0 = relay.sqrt %x : {TYPE} relay.return %0 : {TYPE} }}"""
+    )
+    InlinePass().apply(Context(), module)
+    (main,) = module.ops
+    assert isinstance(main, FuncOp)
+    assert [op.name for op in main.body.block.ops] == ["relay.tanh", "relay.exp", "relay.sqrt", "relay.return"]
+
+
+def test_what_stays_for_the_extents_that_it_knows_has_its_own_calls_inlined() -> None:
+    module = parse(
+        f"""relay.func @main(%x: tensor<?xf32>) -> {TYPE} {{
+          %0 = relay.call @knows(%x) : (tensor<?xf32>) -> {TYPE}
+          relay.return %0 : {TYPE}
+        }}
+        relay.func private @knows(%x: {TYPE}) -> {TYPE} {{
+          %0 = relay.call @inner(%x) : ({TYPE}) -> {TYPE}
+          relay.return %0 : {TYPE}
+        }}
+        relay.func private @inner(%x: {TYPE}) -> {TYPE} {{ %0 = relay.tanh %x : {TYPE} relay.return %0 : {TYPE} }}"""
+    )
+    InlinePass().apply(Context(), module)
+    assert [op.sym_name.data for op in module.ops if isinstance(op, FuncOp)] == ["main", "knows"]
+    assert "relay.call @inner" not in str(module) and "relay.call @knows" in str(module)
+
+
+def test_a_function_of_open_extents_is_inlined_where_they_are_known() -> None:
+    module = parse(
+        f"""relay.func @main(%x: {TYPE}, %y: tensor<?xf32>) -> (tensor<?xf32>, tensor<?xf32>) {{
+          %0 = relay.call @any(%x) : ({TYPE}) -> tensor<?xf32>
+          %1 = relay.call @any(%y) : (tensor<?xf32>) -> tensor<?xf32>
+          relay.return %0, %1 : tensor<?xf32>, tensor<?xf32>
+        }}
+        relay.func private @any(%x: tensor<?xf32>) -> tensor<?xf32> {{
+          %0 = relay.tanh %x : tensor<?xf32>
+          relay.return %0 : tensor<?xf32>
+        }}"""
+    )
+    InlinePass().apply(Context(), module)
+    assert "relay.call" not in str(module)

@@ -9,6 +9,7 @@ import pytest
 
 import weft
 from weft import relay
+from weft.dialects.support.machine_model import MachineModel
 
 
 def norm_of_rows(x: Any, columns: int) -> Any:
@@ -91,3 +92,25 @@ def test_rows_that_are_numbers_are_computed_from_their_sums_alone() -> None:
     kept = np.arange(129).reshape(1, 1, 129) % 3 > 0
     wanted = np.where(kept, a @ b.transpose(0, 2, 1) / 8, -1)
     np.testing.assert_allclose(exe(a, b, kept), wanted, rtol=1e-4, atol=1e-4)
+
+
+def test_a_dimension_of_one_row_is_none_that_strips_lie_within() -> None:
+    x = relay.var("x", shape=(64, 1, 40))
+    exe = weft.compile(relay.Function([x], norm_of_rows(x, 40)), threads=2, target="llvm -mcpu=x86-64-v4")
+    assert " = 0 to 4 {" in exe.ir["schedule"]
+
+
+def test_functions_of_a_rows_number_are_not_waited_for() -> None:
+    def divided(x: Any, columns: int) -> Any:
+        return x - relay.log(relay.sum(x * x, axis=1, keepdims=True))
+
+    text = compiled(divided, 64, 320, target="llvm -mcpu=x86-64-v4").ir["schedule"]
+    assert "math.log" in text and " = 0 to 4 {" not in text
+
+
+def test_strips_stay_in_the_second_cache(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With what a step hands to the next: the powers of a softmax."""
+    target = "llvm -mcpu=x86-64-v4"
+    assert " = 0 to 4 {" in compiled(softmax, 64, 700, target=target).ir["schedule"]
+    monkeypatch.setattr(MachineModel, "kept_near", 2 * 4 * 4 * 700)
+    assert " = 0 to 4 {" not in compiled(softmax, 64, 700, target=target).ir["schedule"]

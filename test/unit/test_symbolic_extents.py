@@ -15,6 +15,7 @@ from xdsl.dialects.builtin import f32
 import weft
 from weft.dialects import te
 from weft.dialects.support.diagnostics import Diagnostic
+from weft.dialects.support.parser import parse_module
 from weft.dialects.te.dims import value_of
 from weft.dialects.te.evaluate import evaluate
 from weft.dialects.tir.blocks import BlockOp, blocks_under
@@ -22,12 +23,13 @@ from weft.dialects.tir.core import PrimFuncOp
 from weft.dialects.tir.interpreter import Interpreter
 from weft.dialects.tir.legality import symbolic
 from weft.dialects.tir.legality.definedness import all_values_are_shown
-from weft.dialects.tir.legality.function import not_proved
+from weft.dialects.tir.legality.function import findings, not_proved
 from weft.dialects.tir.loops import enclosing_loops
 from weft.dialects.tir.specialize import specialize, symbols_of
 from weft.kernel import build_kernel
 from weft.lowering.relay_to_tir.te_to_tir import create_prim_func
 from weft.tir import from_source
+from weft.transforms.infra.registry import new_ir_context
 
 pytestmark = pytest.mark.sampled(5)
 
@@ -346,6 +348,29 @@ def test_a_mistake_in_what_is_shown_for_all_sizes_is_found(text: str, right: str
     parse(text).verify()
     with pytest.raises(Diagnostic, match=message):
         parse(text.replace(right, wrong)).verify()
+
+
+@pytest.mark.sampled(1)
+@pytest.mark.parametrize(
+    ("text", "right", "wrong"),
+    [
+        (TEXT, "%j = 0 to 4", "%j = 0 to 3"),
+        (TEXT, "%j = 0 to 4", "%j = 0 to 5"),
+        (TEXT, "(%n + 2) floordiv 3", "(%n + 1) floordiv 3"),
+        (TEXT, "%n - %i * 3 - %r - 1", "%n - %i * 3 - %r"),
+        (TEXT, "%n - %i * 3 - %r - 1", "%n - %i * 3 - %r - 2"),
+        (RESTS, "%k = 0 to 8", "%k = 0 to 7"),
+        (RESTS, "%k = 0 to 4", "%k = 0 to 3"),
+        (FUSED, "%k = 0 to 2", "%k = 0 to 1"),
+    ],
+)
+def test_what_is_wrong_at_some_size_is_not_shown(text: str, right: str, wrong: str) -> None:
+    """Without a look at any size."""
+    assert right in text
+    for each, is_right in ((text, True), (text.replace(right, wrong, 1), False)):
+        (func,) = parse_module(each, new_ir_context(), "k.mlir").ops
+        assert isinstance(func, PrimFuncOp)
+        assert is_right != any("is not shown" in finding.message for finding in findings(func))
 
 
 def test_loops_that_never_run_at_a_size_are_left_out() -> None:

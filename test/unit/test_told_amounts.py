@@ -28,6 +28,7 @@ def slices() -> Callable[..., NDArray]:
 SLICES = {
     "in steps": (X, [0, 1], [3, 4], [2, 1], X[0:3:2, 1:4]),
     "backwards": (X, [2, 3], [-4, -5], [-1, -2], X[::-1, ::-2]),
+    "backwards from beyond the axis": (X, [100, 4], [-100, 1], [-1, -2], X[::-1, 3:1:-2]),
     "from the end": (X, [-2, -100], [-1, 100], [1, 3], X[-2:-1, ::3]),
     "of nothing": (X, [2, 0], [1, 4], [1, 1], X[2:1]),
     "of an axis without elements": (X[:0], [0, 1], [3, 4], [2, 1], X[:0, 1:4]),
