@@ -5,7 +5,7 @@
 
 `main` calls functions of the module by name (`T.call_extern`), and hands them memory that it allocates. A buffer is
 needed from the first statement that touches it, in whatever function, to the last one; if that is in a loop, from the
-beginning of the outermost loop on, to the end of the loop. What is needed at one time is in conflict.
+beginning of the outermost loop on, with all else that the loop touches. What is needed at one time is in conflict.
 """
 
 from __future__ import annotations
@@ -149,7 +149,7 @@ class _Reader:
         self._parts(loop, call, inside)
         for key in inside.touched:
             life = self._life[key]
-            life.start, life.end = min(life.start, begin), max(life.end, self._now)
+            life.start = min(life.start, begin)  # so all that the loop touches is needed at one time
 
     def _allocate(self, memory: Allocation, call: object, around: _Around) -> None:
         is_serial = around.loop is None or (around.loop.kind == ForKind.SERIAL and memory.buffer.scope() == "global")
