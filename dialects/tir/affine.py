@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from math import gcd
 from typing import NamedTuple, cast
 
 from xdsl.dialects import arith, memref
@@ -526,12 +527,29 @@ def _by_quotients(expr: AffineExpr) -> AffineExpr:
 
 
 def _divided(expr: AffineExpr, divisor: int) -> AffineExpr:
-    """`expr floordiv divisor`, whole multiples taken out; of a quotient, one by both divisors."""
+    """`expr floordiv divisor`, whole multiples and what divides everything taken out; of a sum with a quotient, one by
+    both divisors."""
     form = linear(expr)
-    whole = Linear({a: f // divisor for a, f in form.terms.items() if f // divisor}, form.constant // divisor)
-    rest = Linear({a: f % divisor for a, f in form.terms.items() if f % divisor}, form.constant % divisor).to_expr()
-    match rest:
-        case AffineBinaryOpExpr(AffineBinaryOpKind.FloorDiv, number, AffineConstantExpr(below)):
-            return whole.to_expr() + number // (below * divisor)
+    whole = Linear({a: f // divisor for a, f in form.terms.items() if f // divisor}, form.constant // divisor).to_expr()
+    rest = Linear({a: f % divisor for a, f in form.terms.items() if f % divisor}, form.constant % divisor)
+    quotients = [atom for atom, factor in rest.terms.items() if factor == 1 and _is_quotient(atom)]
+    if len(quotients) == 1:
+        (quotient,) = quotients
+        assert isinstance(quotient, AffineBinaryOpExpr) and isinstance(quotient.rhs, AffineConstantExpr)
+        below = quotient.rhs.value
+        return whole + _divided((rest.to_expr() - quotient) * below + quotient.lhs, below * divisor)
+    if not rest.terms:
+        return whole  # the constant is less than the divisor
+    if (common := gcd(divisor, *rest.terms.values())) > 1:
+        divisor //= common
+        rest = Linear({a: f // common for a, f in rest.terms.items()}, rest.constant // common)
+    return whole + rest.to_expr() // divisor
+
+
+def _is_quotient(expr: AffineExpr) -> bool:
+    """Whether `expr` is a quotient by a positive number."""
+    match expr:
+        case AffineBinaryOpExpr(AffineBinaryOpKind.FloorDiv, _, AffineConstantExpr(divisor)):
+            return divisor > 0
         case _:
-            return whole.to_expr() + rest // divisor
+            return False

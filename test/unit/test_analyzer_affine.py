@@ -151,3 +151,26 @@ def test_sums_of_sizes_divide_what_is_a_multiple_of_them():
     assert analyzer.simplify(((m + 1) * (n + 3) + i) % (n + 3)) is i
     rest = (n * m + 3) // (n + 3)
     assert analyzer.simplify(rest) is rest
+
+
+@settings(max_examples=60)
+@given(EXPRESSIONS)
+def test_digits_as_differences_of_quotients_have_the_same_value(expr: AffineExpr):
+    there = to_affine(affine.by_quotients(expr))
+    assert there is not None
+    for seed in range(5):
+        rng = random.Random(seed)
+        dims, syms = [rng.randrange(-20, 60) for _ in range(3)], [rng.randrange(-20, 60) for _ in range(2)]
+        assert there.eval(dims, syms) == expr.eval(dims, syms)
+
+
+def test_quotients_that_are_equal_are_one() -> None:
+    n = AffineExpr.symbol(0)
+    for one, other in [
+        (n * 4 // 6, n * 2 // 3),
+        ((n * 4 // 3) % 2, n + n // 3 - n * 2 // 3 * 2),
+        (n * 196 // 6, n * 32 + n * 2 // 3),
+        ((n + n // 3) // 2, n * 2 // 3),
+        ((n * 3 + n // 4 + 2) // 5, (n * 13 + 8) // 20),
+    ]:
+        assert affine.by_quotients(one) is affine.by_quotients(other)

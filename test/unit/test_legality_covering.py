@@ -15,7 +15,9 @@ from weft.dialects.support.diagnostics import Diagnostic
 from weft.dialects.support.parser import parse_module
 from weft.dialects.tir.affine import substitute
 from weft.dialects.tir.core import BlockOp, PrimFuncOp, blocks_under
+from weft.dialects.tir.legality import carried
 from weft.dialects.tir.legality.covering import Place, covers
+from weft.dialects.tir.legality.definedness import all_values_are_shown
 from weft.dialects.tir.loops import enclosing_loops
 from weft.transforms.infra.registry import new_ir_context
 
@@ -102,6 +104,73 @@ def test_what_is_said_to_be_covered_is() -> None:
             for iteration in range(4):
                 assert elements(wanted.block, wanted, iteration) <= elements(write.block, write, iteration), str(func)
     assert said >= 4
+
+
+def test_what_lies_about_an_index_is_covered_where_each_of_it_is() -> None:
+    random = Random(5)
+    said = 0
+    for _ in range(24):
+        u, v, p, q = (random.choice([1, 2, 3, 4]) for _ in range(4))
+        where = random.choice(["", f" where [%u * -{v} - %v + {random.randint(3, 9)}]"])
+        func = function("serial", f"%u * {v} + %v", f"%p * {q} + %q", (u + 4, v, p, q), where=where)
+        write, wanted = places(func)
+        far = random.randint(0, 6)
+        if covers([write], replace(wanted, spread=(far,))):
+            said += 1
+            for above in range(far + 1):
+                assert wanted.index is not None
+                each = replace(wanted, index=(wanted.index[0] + above,))
+                assert elements(each.block, each, 0) <= elements(write.block, write, 0), str(func)
+    assert said >= 4
+
+
+ROWS = """
+tir.prim_func @rows(%x: memref<?x12xf32>, %y: memref<?xf32>, %n: index) shapes(%x[%n, 12], %y[%n]) {{
+  %b = tir.alloc_buffer "global" [%n, 12] : memref<?x12xf32>
+  tir.for parallel %i = 0 to %n {{
+    tir.for %k = 0 to {written} {{
+      tir.block @write(%v: spatial %n, %w: partial spatial 12) = [%i, %k]
+          reads(%x[%v, %w] : memref<?x12xf32>) writes(%b[%v, %w] : memref<?x12xf32>) {{
+        %0 = memref.load %x[%v, %w] : memref<?x12xf32>
+        memref.store %0, %b[%v, %w] : memref<?x12xf32>
+      }}
+    }}
+  }}
+  tir.for parallel %i = 0 to %n {{
+    tir.block @read(%v: spatial %n) = [%i] reads(%b : memref<?x12xf32>)
+        writes(%y[%v] : memref<?xf32>) {{
+      %c3 = arith.constant 3 : index
+      %c5 = arith.constant 5 : index
+      %cl = arith.constant {last} : index
+      %0 = memref.load %b[%v, %c3] : memref<?x12xf32>
+      %1 = memref.load %b[%v, %c5] : memref<?x12xf32>
+      %2 = memref.load %b[%v, %cl] : memref<?x12xf32>
+      %3 = arith.addf %0, %1 : f32
+      %4 = arith.addf %3, %2 : f32
+      memref.store %4, %y[%v] : memref<?xf32>
+    }}
+  }}
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("written", "last", "questions", "shown"), [(12, 11, 1, True), (8, 7, 1, True), (8, 8, 4, False), (6, 0, 1, True)]
+)
+def test_reads_that_differ_in_constants_are_looked_at_together(
+    written: int, last: int, questions: int, shown: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    func = parse_module(ROWS.format(written=written, last=last), new_ir_context()).body.block.first_op
+    assert isinstance(func, PrimFuncOp)
+    asked: list[Place] = []
+
+    def counted(writes: list[Place], read: Place) -> bool:
+        asked.append(read)
+        return covers(writes, read)
+
+    monkeypatch.setattr(carried, "covers", counted)
+    assert all_values_are_shown(blocks_under(func)) == shown
+    assert len(asked) <= questions
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,8 @@ from weft.dialects.tir.legality.function import findings, not_proved
 from weft.dialects.tir.loops import enclosing_loops
 from weft.dialects.tir.specialize import specialize, symbols_of
 from weft.kernel import build_kernel
+from weft.lowering.machine.target import Target
+from weft.lowering.phases import pipeline
 from weft.lowering.relay_to_tir.te_to_tir import create_prim_func
 from weft.tir import from_source
 from weft.transforms.infra.registry import new_ir_context
@@ -455,6 +457,30 @@ def test_what_is_shown_for_all_sizes_is_not_looked_for_at_some(monkeypatch: pyte
     monkeypatch.setattr(symbolic, "specialize", unwanted)
     for text in (STEPS_WITH_A_STAGE, TILES, FUSED, RESTS):
         parse(text).verify()
+
+
+def test_products_over_tiles_of_any_batch_are_shown_for_all_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Minimal filtering: rows of tiles in sixes, what is left in threes, and what is left of that; six rows of what is
+    summed are read in one block."""
+
+    def unwanted(func: PrimFuncOp, sizes: object) -> PrimFuncOp:
+        raise AssertionError(f"@{func.sym_name.data} was looked at with {sizes}")
+
+    image, result = "tensor<?x16x55x55xf32>", "tensor<?x64x55x55xf32>"
+    text = f"""
+relay.func @main(%x: {image}) -> {result} {{
+  %w = relay.constant dense<0.5> : tensor<64x16x3x3xf32>
+  %0 = relay.nn.conv2d %x, %w {{padding = array<i64: 1, 1, 1, 1>, channels = 64 : i64,
+      kernel_size = array<i64: 3, 3>}} : ({image}, tensor<64x16x3x3xf32>) -> {result}
+  relay.return %0 : {result}
+}}
+"""
+    ctx = new_ir_context()
+    module = parse_module(text, ctx)
+    monkeypatch.setattr(symbolic, "specialize", unwanted)
+    with weft.PassContext(opt_level=3):
+        pipeline(Target.parse("llvm -mcpu=x86-64-v3"), end="schedule").apply(ctx, module)
+    assert "@winograd_product(" in str(module)
 
 
 def test_what_is_not_shown_for_all_sizes_is_looked_for_at_some() -> None:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from math import gcd
 from typing import Protocol
 
-from .build import add, multiply, parts, scale
+from .build import add, floordiv, multiply, parts, scale
 from .facts import Facts, Range
 from .nodes import Const, FloorDiv, FloorMod, IntExpr, Max, Min, Op, Product, TruncDiv, TruncMod, const, op
 
@@ -57,7 +57,7 @@ class Proof:
             return False
         if (sides := _sides(goal)) is not None:
             return all(self.non_negative(side, depth - 1) for side in sides)
-        if any(self.non_negative(each, depth - 1) for each in self._undivided(goal)):
+        if any(self.non_negative(each, depth - 1) for each in self._rewritten(goal)):
             return True
         for premise, number, factor in self._premises(goal):
             self.steps += 1
@@ -69,15 +69,22 @@ class Proof:
                 return True
         return False
 
-    def _undivided(self, goal: IntExpr) -> Iterator[IntExpr]:
-        """What is not negative just where `goal` is not, without one of its quotients by what is no constant: `x
-        floordiv d < e` where `x < e * d`, and `x floordiv d >= e` where `x >= e * d`."""
-        for atom, number in parts(goal)[1].items():
-            if isinstance(atom, FloorDiv) and abs(number) == 1 and type(atom.args[1]) is not Const:
+    def _rewritten(self, goal: IntExpr) -> Iterator[IntExpr]:
+        """What is not negative just where `goal` is not: without one of its quotients, `x floordiv d < e` where
+        `x < e * d`, and `x floordiv d >= e` where `x >= e * d`; or with a quotient for a remainder, `x - d * (x
+        floordiv d)` for `x mod d`, of which something else is known or said in `goal`."""
+        numbers = parts(goal)[1]
+        for atom, number in numbers.items():
+            if isinstance(atom, FloorDiv) and abs(number) == 1:
                 dividend, divisor = atom.args
                 if self._positive(divisor):
                     rest = multiply(add(goal, atom, -number), divisor)
                     yield add(rest, dividend) if number == 1 else add(add(rest, divisor), add(dividend, const(1)), -1)
+            elif isinstance(atom, FloorMod) and isinstance(atom.args[1], Const):
+                quotient = floordiv(*atom.args)
+                if any(each in numbers or self.known.facts.about(each) for each in parts(quotient)[1]):
+                    rest = add(add(goal, atom, -number), atom.args[0], number)
+                    yield add(rest, multiply(atom.args[1], quotient), -number)
 
     def _premises(self, goal: IntExpr) -> Iterator[tuple[IntExpr, int, int]]:
         """Expressions that are never negative and share an atom of equal sign with the goal; its two coefficients."""

@@ -10,7 +10,7 @@ its iterations are independent.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 
 from xdsl.ir import Operation, SSAValue
@@ -97,7 +97,7 @@ def _check_buffer(loop: ForOp, kind: ForKind, buffer: SSAValue, blocks: Sequence
         for n, step in enumerate(steps)
         if not step.access.is_write
         and not is_written_before(step, steps[:n], loop)
-        and not _is_covered(step, steps[:n])
+        and not is_covered(step.place(), steps[:n])
     ]
     if not doubtful:
         return
@@ -173,9 +173,28 @@ def _begins(write: Step, loop: ForOp | None) -> bool:
     return all(isinstance(each, AffineConstantExpr) and each.value >= 0 for each in begun)
 
 
-def is_written_for_all_sizes(read: Step, before: Sequence[Step]) -> bool:
-    """The same, by what the analyzer shows too, which knows of symbols, where the steps `before` are sure."""
-    return is_written_before(read, before) or _is_covered(read, before)
+def spread_out(reads: Sequence[Step]) -> list[list[Place]]:
+    """The places of `reads`, those together that differ in constants alone: first one that holds all of them, where
+    there are several, so that what is shown of that one need not be asked of each."""
+    groups: dict[object, list[tuple[tuple[int, ...], Place]]] = {}
+    for read in reads:
+        place = read.place()
+        forms = [linear(index) for index in place.index or ()]
+        base = tuple([frozenset(form.terms.items()) for form in forms])
+        key = place.block, place.guards, base if place.index is not None else None
+        groups.setdefault(key, []).append((tuple([form.constant for form in forms]), place))
+    found: list[list[Place]] = []
+    for group in groups.values():
+        places = list(dict(group).values())
+        if len(places) > 1:
+            columns = list(zip(*dict(group), strict=True))
+            (constants, first), least = group[0], [min(column) for column in columns]
+            assert first.index is not None
+            index = tuple([e - c + low for e, c, low in zip(first.index, constants, least, strict=True)])
+            far = tuple([max(column) - low for column, low in zip(columns, least, strict=True)])
+            places.insert(0, replace(first, index=index, spread=far))
+        found.append(places)
+    return found
 
 
 def _reaches(write: Step, read: Step) -> bool:
@@ -232,14 +251,14 @@ def _begins_within(block: BlockOp, loop: ForOp) -> bool:
     return not any(block.loop_vars[d] in around for step in _reduced(block) for d in dims_in(step))
 
 
-def _is_covered(read: Step, before: Sequence[Step]) -> bool:
+def is_covered(read: Place, before: Sequence[Step]) -> bool:
     """Whether the writes of blocks before a read are shown to reach all that it reads, whatever the sizes are."""
     writes = [
         write.place()
         for write in before
         if write.access.is_write and write.guard.whole and not write.in_init and write.block is not read.block
     ]
-    return covers(writes, read.place())
+    return covers(writes, read)
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ from ..blocks import BlockOp, IterKind
 from ..buffers import shape_of
 from ..digits import unit_and_count
 from ..loops import ForOp, enclosing_loops, loop_range
-from ..symbols import Extent, as_affine, assume_symbols, assumed_around, dimension
+from ..symbols import Extent, as_affine, assumed_around, dimension
 from .joined_loops import JoinedLoops, join_loops, of_numbers
 from .known import Facts
 
@@ -47,6 +47,8 @@ class Place:
     buffer: SSAValue
     index: tuple[AffineExpr, ...] | None
     guards: tuple[AffineExpr, ...] = ()
+    spread: tuple[int, ...] | None = None
+    """How far above the index, in each dimension, what is touched may lie; `None` for nowhere but there."""
 
 
 MOST = 6
@@ -59,61 +61,73 @@ def covers(writes: Sequence[Place], read: Place) -> bool:
 
     Their blocks stand before that of `read`.
     """
-    numbers: dict[SSAValue, int] = {loop.var: number for number, loop in enumerate(enclosing_loops(read.block))}
+    around = enclosing_loops(read.block)
+    numbers: dict[SSAValue, int] = {loop.var: number for number, loop in enumerate(around)}
     reader = [dimension(numbers[v]) for v in read.block.loop_vars]
+    holding = [substitute(c, reader) for c in read.block.conditions]
     guards = [from_affine(substitute(guard, reader)) for guard in read.guards]
-    known = tuple(guard >= 0 for guard in guards)
-    if _covers([write for write in writes if write.index is not None][-MOST:], read, known):
-        return True
-    holding = (substitute(condition, reader) for condition in read.block.conditions)
-    loops = tuple([(loop.start, loop.size) for loop in enclosing_loops(read.block)])
-    analyzer = Facts(loops, (*assumed_around(read.block), *holding)).shared()
-    return any(analyzer.can_prove(guard < 0) for guard in guards)  # nothing is read
-
-
-def _covers(writes: Sequence[Place], read: Place, known: tuple[IntExpr, ...]) -> bool:
-    """The same where `known` conditions hold."""
-    partly: list[tuple[Place, list[IntExpr]]] = []
-    for write in writes:
-        unproved = _unproved(write, read, known)
+    facts = Facts(tuple([(loop.start, loop.size) for loop in around]), (*assumed_around(read.block), *holding))
+    partly: list[list[IntExpr]] = []
+    inside: list[IntExpr] = [guard >= 0 for guard in guards]
+    shape = shape_of(read.buffer)
+    unknown = [dim(len(around) + d) for d in range(len(shape))]
+    if read.index is None:  # anywhere in the buffer
+        wanted = unknown
+        facts = facts.about(shape)
+        for each, extent in zip(unknown, shape, strict=True):
+            inside += [each >= 0, each < from_affine(as_affine(extent))]
+    else:
+        wanted = [by_quotients(substitute(e, reader)) for e in read.index]
+        for d, far in enumerate(read.spread or ()):
+            if far:
+                wanted[d] = wanted[d] + unknown[d]
+                inside += [unknown[d] >= 0, unknown[d] <= far]
+    for write in [write for write in writes if write.index is not None][-MOST:]:
+        own = [loop for loop in enclosing_loops(write.block) if loop not in around]
+        facts = facts.about(loop.size for loop in own)
+        unproved = _unproved(write, wanted, around, own, facts, tuple(inside), list(map(from_affine, holding)))
         if unproved is not None and not unproved:
             return True
         if unproved is not None:
-            partly.append((write, unproved))
+            partly.append(unproved)
+    if _cover(partly, facts, tuple(inside)):
+        return True
+    analyzer = facts.shared()
+    return any(analyzer.can_prove(guard < 0) for guard in guards)  # nothing is read
+
+
+def _cover(partly: Sequence[Sequence[IntExpr]], facts: Facts, known: tuple[IntExpr, ...]) -> bool:
+    """Whether in each case, where `known` conditions hold, one writer is left with nothing to show: each of `partly` is
+    what one has to, not to be negative."""
     if len(partly) < 2:
         return False
-    write, unproved = partly[0]
-    rest = [each for each, _ in partly[1:]]
-    return all(_covers(rest, read, (*known, condition < 0)) for condition in unproved)
+    first, *rest = partly
+    return all(_covers_where(rest, facts, (*known, condition < 0)) for condition in first)
 
 
-def _unproved(write: Place, read: Place, known: tuple[IntExpr, ...]) -> list[IntExpr] | None:
-    """What is not shown to be at least 0 of all that has to be, so that `write` reaches what `read` touches; `None`
-    where that cannot be said."""
+def _covers_where(partly: Sequence[Sequence[IntExpr]], facts: Facts, known: tuple[IntExpr, ...]) -> bool:
+    analyzer = facts.shared(*known)
+    left = [[each for each in conditions if not analyzer.can_prove(each >= 0)] for conditions in partly]
+    return not all(left) or _cover(left, facts, known)
+
+
+def _unproved(
+    write: Place,
+    wanted: Sequence[IntExpr],
+    around: Sequence[ForOp],
+    own: Sequence[ForOp],
+    facts: Facts,
+    inside: tuple[IntExpr, ...],
+    holding: Sequence[IntExpr],
+) -> list[IntExpr] | None:
+    """What is not shown to be at least 0 of all that has to be, so that `write` reaches the element `wanted`, over the
+    loops `around`, for which `inside` holds; `None` where that cannot be said."""
     assert write.index is not None
-    around = enclosing_loops(read.block)
-    own = [loop for loop in enclosing_loops(write.block) if loop not in around]
-    rank = len(write.index)  # of as many numbers a place that is not known is made
+    rank = len(write.index)
     numbers: dict[SSAValue, int] = {loop.var: number for number, loop in enumerate(around)}
     numbers |= {loop.var: len(around) + rank + number for number, loop in enumerate(own)}
-    reader = [dimension(numbers[v]) for v in read.block.loop_vars]
     writer = [dimension(numbers[v]) for v in write.block.loop_vars]
-    holding = [substitute(c, reader) for c in read.block.conditions]
-    assumed = (*assumed_around(read.block), *holding)
-    facts = Facts(tuple([(loop.start, loop.size) for loop in around]), assumed).about(loop.size for loop in own)
-    plain = facts.shared()
-    analyzer = facts.analyzer() if known or read.index is None else plain
-    if read.index is None:
-        wanted = [dim(len(around) + d) for d in range(rank)]
-        for each, extent in zip(wanted, shape_of(read.buffer), strict=True):
-            size = as_affine(extent)
-            assume_symbols(analyzer, [size])
-            analyzer.assume(each >= 0, each < from_affine(size))
-    else:
-        wanted = [by_quotients(substitute(e, reader)) for e in read.index]
-    if known:
-        analyzer.assume(*known)
-    known_least = [from_affine(c) for c in holding]
+    plain, analyzer = facts.shared(), facts.shared(*inside)
     ranges = {dimension(numbers[loop.var]): loop_range(loop.var) for loop in (*around, *own)}
     written = [substitute(e, writer) for e in write.index]
     alone: dict[int, Counter] = {numbers[loop.var]: loop for loop in own}
@@ -122,17 +136,17 @@ def _unproved(write: Place, read: Place, known: tuple[IntExpr, ...]) -> list[Int
     for number in joined:
         ranges[dimension(number.number)] = 0, number.size - 1
         alone = {each: loop for each, loop in alone.items() if each not in number.of_loops} | {number.number: number}
-    digits = _Digits(analyzer, alone, known_least)
+    digits = _Digits(analyzer, alone, holding)
     if not all(digits.solve(e, each, ranges) for e, each in zip(written, wanted, strict=True)):
         return None
     if (values := digits.values(frozenset(numbers[v] for v in _steps_alone(write.block)))) is None:
         return None
     for condition in (*write.block.conditions, *write.guards):
-        # `known` conditions would hide which digits are of one number
+        # what is known `inside` would hide which digits are of one number
         over = substitute(condition, writer)
         over = of_numbers(over, joined, bounded, ranges) if joined else over
         needed = plain.simplify(replaced(from_affine(over), values))
-        if not any(analyzer.can_prove(needed >= least) for least in known_least):
+        if not any(analyzer.can_prove(needed >= least) for least in holding):
             digits.need(needed)
     return digits.unproved
 
@@ -162,7 +176,7 @@ class _Digits:
     def need(self, value: IntExpr) -> None:
         """Note `value` if it is not shown to be at least 0, or what is known not to be negative."""
         if not any(self.analyzer.can_prove(value >= least) for least in (const(0), *self.holding)):
-            self.unproved.append(value)
+            self.unproved.append(self.analyzer.simplify(value))
 
     def solve(self, written: AffineExpr, wanted: IntExpr, ranges: Mapping[AffineExpr, Range]) -> bool:
         """Find the digits for which `written` is `wanted`, and note what has to be at least 0 for that; whether there
@@ -183,6 +197,7 @@ class _Digits:
             self.known.setdefault(number, {})[part] = const(0)
             if (size := _size(loop, part)) != 1:
                 digits.append((factor, not isinstance(size, int), number, part, size))
+        is_positive = self.analyzer.can_prove(left >= 0)
         left = self.analyzer.simplify(left)
         if not digits:
             self.need(left)
@@ -198,7 +213,8 @@ class _Digits:
                 return False
             value = left // factor
             if is_last:
-                self.need(left)
+                if not is_positive:
+                    self.need(left)
                 self.need(by_quotients(size) * factor - 1 - left)
             else:
                 assert isinstance(size, int)

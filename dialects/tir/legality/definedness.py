@@ -28,7 +28,7 @@ from ..buffers import AllocBufferOp, memref_of
 from ..calls import Handed
 from ..loops import enclosing_loops
 from .bounds import buffer_name, left_out_of, never_runs, parts_of, tightened_space_of, values_of
-from .carried import Step, is_written_before, is_written_for_all_sizes
+from .carried import Step, is_covered, is_written_before, spread_out
 from .data import depends_on_data
 from .decide import Verdict, within
 from .finding import Finding
@@ -113,13 +113,19 @@ def all_values_are_shown(blocks: Sequence[BlockOp]) -> bool:
     written before."""
     reads, writes = _own_touches(blocks)
     for buffer, readers in reads.items():
-        sure = [writer for writer in writes.get(buffer, []) if writer.is_sure]
+        sure = [(writer, _step(writer)) for writer in writes.get(buffer, []) if writer.is_sure]
+        unseen: dict[int, list[Step]] = {}  # by how many stand before
         for reader in readers:
-            before = [writer for writer in sure if writer.order < reader.order]
-            if any(_begins(writer, reader) for writer in before):
+            before = [(writer, step) for writer, step in sure if writer.order < reader.order]
+            if any(_begins(writer, reader) for writer, _ in before):
                 continue
-            if not is_written_for_all_sizes(_step(reader), [_step(writer) for writer in before]):
-                return False
+            if not is_written_before(_step(reader), [step for _, step in before]):
+                unseen.setdefault(len(before), []).append(_step(reader))
+        for number, steps in unseen.items():
+            before = [step for _, step in sure[:number]]
+            for together, *each in spread_out(steps):
+                if not is_covered(together, before) and not (each and all(is_covered(place, before) for place in each)):
+                    return False
     return True
 
 

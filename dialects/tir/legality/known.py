@@ -10,7 +10,7 @@ from xdsl.ir import Operation
 from xdsl.ir.affine import AffineExpr
 
 from ..affine import MAX_REMEMBERED, by_quotients
-from ..analyzer import Analyzer, assume_positive, dim, from_affine
+from ..analyzer import Analyzer, IntExpr, assume_positive, dim, from_affine
 from ..symbols import Extent, as_affine, assume_symbols, assumed_around, symbols_in
 
 
@@ -40,9 +40,9 @@ class Facts(NamedTuple):
             assume_positive(analyzer, from_affine(as_affine(size)))
         return analyzer
 
-    def shared(self) -> Analyzer:
-        """The one that knows all of that, and is told nothing more."""
-        known = _made(self)
+    def shared(self, *more: IntExpr) -> Analyzer:
+        """The one that knows all of that and what `more` says, and is told nothing else."""
+        known = _made(self, more)
         if known.remembered > MAX_REMEMBERED:
             known.forget()
         return known
@@ -53,4 +53,8 @@ def is_assumed(func: Operation, expr: AffineExpr) -> bool:
     return Facts((), tuple(assumed_around(func))).about([expr]).shared().can_prove(from_affine(expr) >= 0)
 
 
-_made = lru_cache(maxsize=1 << 8)(Facts.analyzer)
+@lru_cache(maxsize=1 << 8)
+def _made(facts: Facts, more: tuple[IntExpr, ...]) -> Analyzer:
+    analyzer = facts.analyzer()
+    analyzer.assume(*more)
+    return analyzer
