@@ -200,6 +200,7 @@ DECODERS: dict[str, Any] = {
     "without a past, with sinks and a cap": {"count": 2, "shared": 2, "sinks": True, "softcap": 1.5},
     "smooth and interleaved": {"count": 6, "shared": 2, "past": True, "rotary": True, "bias": True,
                                "smooth_softmax": 1, "rotary_interleaved": 1, "scale": 0.2},
+    "told how many keys there are": {"count": 4, "shared": 2, "past": True, "rotary": True, "bias": True, "told": True},
 }  # fmt: skip
 
 
@@ -212,10 +213,11 @@ def decoder(
     rotary: bool = False,
     bias: bool = False,
     sinks: bool = False,
+    told: bool = False,
     **attributes: Any,
 ):
     """A model of one node `GroupQueryAttention`, with the lengths of rows that ONNX Runtime's builder computes: from
-    the shape of a mask, and from its sums."""
+    the shape of a mask, and from its sums. `told`: how many keys there are is an input of its own."""
     size = 16
     parts = {"q": count + 2 * shared} if packed else {"q": count, "k": shared, "v": shared}
     given: dict[str, list[str | int]] = {name: ["b", "s", heads * size] for name, heads in parts.items()}
@@ -223,6 +225,7 @@ def decoder(
     given |= {"bias": [1, 1, "s", "t"]} if bias else {}
     inputs = [helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, shape) for name, shape in given.items()]
     inputs.append(helper.make_tensor_value_info("mask", onnx.TensorProto.INT64, ["b", "t"]))
+    inputs += [helper.make_tensor_value_info("total", onnx.TensorProto.INT32, [])] if told else []
     angles = np.outer(np.arange(40), np.arange(1, size // 2 + 1)).astype(np.float32) / 8
     weights: dict[str, Any] = {"one": np.int64(1), "axis": np.array([1])}
     weights |= {"cos": np.cos(angles), "sin": np.sin(angles)} if rotary else {}
@@ -232,7 +235,7 @@ def decoder(
     nodes = [
         helper.make_node("Shape", ["mask"], ["shape"]),
         helper.make_node("Gather", ["shape", "one"], ["rows"]),
-        helper.make_node("Cast", ["rows"], ["total"], to=onnx.TensorProto.INT32),
+        helper.make_node("Cast", ["rows"], ["unread" if told else "total"], to=onnx.TensorProto.INT32),
         helper.make_node("ReduceSum", ["mask", "axis"], ["sum"], keepdims=0),
         helper.make_node("Sub", ["sum", "one"], ["less"]),
         helper.make_node("Cast", ["less"], ["last"], to=onnx.TensorProto.INT32),
@@ -272,6 +275,7 @@ def test_groups_of_heads_share_keys_that_are_kept(name: str) -> None:
             value.name: floats(*(sizes.get(dim.dim_param, dim.dim_value) for dim in value.type.tensor_type.shape.dim))
             for value in made.graph.input
         }
+        feeds |= {"total": np.array(max(rows), np.int32)} if "total" in feeds else {}
         feeds["mask"] = (np.arange(max(rows)) < np.array(rows)[:, None]).astype(np.int64)
         ours = list(compiled(*(feeds[value.name] for value in made.graph.input)))
         theirs = runtime.run(None, feeds)

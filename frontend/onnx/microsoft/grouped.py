@@ -16,6 +16,7 @@ from ..errors import Malformed, Unsupported
 from ..linear import product, swap_last
 from ..node import Converter, Node, rank_of
 from ..shapes import positions
+from ..told import extents_at
 from .attention import columns_of, heads, together, turned_by
 
 
@@ -96,10 +97,13 @@ def _queries_keys_values(node: Node, count: int, shared: int) -> list[SSAValue]:
 def _lengths(node: Node, new: te.Dim) -> _Lengths:
     """
     Raises:
-        Unsupported: data decides how many rows there are.
+        Malformed: how many rows there are is no single number.
     """
     batch = node.dims(node.input(0))[0]
-    (total,) = node.symbolic(6)
+    found = extents_at(node, 6)
+    if len(found) != 1:
+        raise Malformed(f"input 6 must be a single number, not {len(found)}")
+    (total,) = found
     last = node.cast(node.reshape_to(node.input(5), [batch]), i64)
     before = node.emit("add", last, node.extent(1 - new))
     if te.same(new, total):
