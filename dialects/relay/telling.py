@@ -8,6 +8,7 @@ from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType, TensorType, 
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ..support.hints import isa
+from ..te.contents import is_small_integer
 from .base import DYNAMIC, RelayOp, flatten_types
 from .core import ConstantOp, FuncOp
 from .ops.creation import NdarraySizeOp, ShapeOfOp
@@ -26,7 +27,7 @@ def is_telling(type: Attribute) -> bool:
 
 def is_told_by_data(op: RelayOp) -> bool:
     """Whether what says the extents of an operator's results is computed of more than constants and shapes, or through
-    other numbers than integers: its kernel cannot compute that, too."""
+    other numbers than integers which hold any size: its kernel cannot compute that, too."""
     pending = [value.owner for value in op.told_extents() if isinstance(value.owner, Operation)]
     seen: set[Operation] = set()
     while pending:
@@ -37,7 +38,8 @@ def is_told_by_data(op: RelayOp) -> bool:
             continue
         seen.add(owner)
         types = flatten_types([value.type for value in (*owner.operands, *owner.results)])
-        if not all(isinstance(type.element_type, IntegerType | IndexType) for type in types):
+        elements = [type.element_type for type in types]
+        if any(is_small_integer(each) or not isinstance(each, IntegerType | IndexType) for each in elements):
             return True
         for value in owner.operands:
             if not isinstance(value.owner, Operation):

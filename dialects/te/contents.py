@@ -43,6 +43,9 @@ MAX_ELEMENTS = 64
 MAX_POWER = 64
 """Beyond this power of integers nothing is said: no type holds it, but of 0, 1 and -1."""
 
+MAX_SMALL = 16
+"""The bits of integers that may not hold the sizes of tensors."""
+
 B, U = BinaryKind, UnaryKind
 
 
@@ -129,8 +132,16 @@ class _Reader:
 
 
 def _held(value: Number, type: Attribute) -> Number:
-    """A number as its type holds it: a float rounded; of an integer that it does not hold nothing is said."""
-    return value if value is None or isinstance(value, Expr) else held(value, type)
+    """A number as its type holds it: a float rounded; of an integer that it does not hold nothing is said, nor of one
+    that is made of symbols, where the type is too small for them."""
+    if value is None or not isinstance(value, Expr):
+        return None if value is None else held(value, type)
+    return None if is_small_integer(type) else value
+
+
+def is_small_integer(type: Attribute) -> bool:
+    """Whether a type is one of integers that wrap around at sizes which tensors have."""
+    return isinstance(type, IntegerType) and 1 < type.width.data <= MAX_SMALL
 
 
 def _cast(value: Number, type: object) -> Number:

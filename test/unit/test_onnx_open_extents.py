@@ -317,3 +317,14 @@ def test_an_extent_of_0_in_its_own_place_is_0() -> None:
     graph = Graph(x=["n", "m", 6])
     graph.results.append(graph("Reshape", "x", graph.join(graph.extent("x", 0), graph.extent("x", 1), 2, 3)))
     agree(graph, [[(2, 3, 6)], [(0, 3, 6)], [(2, 0, 6)]])
+
+
+def test_sizes_wrap_around_in_eight_bits() -> None:
+    graph = Graph(x=["n"])
+    size = graph("Cast", graph("Shape", "x"), to=TensorProto.UINT8)
+    size = graph("Cast", graph("Add", size, np.array([250], np.uint8)), to=TensorProto.INT64)
+    graph.results.append(graph("Expand", np.ones(1, np.float32), size))
+    model = graph.model()
+    for opt_level in (0, 3):
+        executable = weft.compile(model, opt_level=opt_level, threads=1)
+        assert [executable(np.zeros(n, np.float32)).shape for n in (3, 8, 300)] == [(253,), (2,), (38,)]
