@@ -15,6 +15,7 @@ from typing import TypeAlias
 from xdsl.dialects.builtin import AnyFloat, IntegerType
 from xdsl.ir import Attribute
 
+from ..support.hints import isa
 from .assume import at_most
 from .dim_order import extreme, sign_always, surely_at_most
 from .dims import Compound, Dim, Symbol, as_signed, is_told, quotient, variables
@@ -141,7 +142,7 @@ def _held(value: Number, type: Attribute) -> Number:
 
 def is_small_integer(type: Attribute) -> bool:
     """Whether a type is one of integers that wrap around at sizes which tensors have."""
-    return isinstance(type, IntegerType) and 1 < type.width.data <= MAX_SMALL
+    return isa(type, IntegerType) and 1 < type.width.data <= MAX_SMALL
 
 
 def _cast(value: Number, type: object) -> Number:

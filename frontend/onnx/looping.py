@@ -14,7 +14,8 @@ before, so that a turn is one segment of kernels where its body is. The rows tha
 room for all of them, where it is known before how many there may be; else it grows by one each turn.
 
 What is carried from turn to turn keeps the extents that it has before the first turn as far as the body gives it back
-with the same; a dimension that it gives back with another extent is open in all turns.
+with the same; a dimension that it gives back with another extent is open in all turns. Rows whose extents only a turn
+tells are put behind one another, and have to agree when the graph runs.
 """
 
 from __future__ import annotations
@@ -55,6 +56,16 @@ class Turn:
     rows: list[tuple[SSAValue | None, SSAValue]] = field(default_factory=list[tuple["SSAValue | None", SSAValue]])
 
 
+@dataclass
+class _Rows:
+    """What the rows of all turns stand in. `buffer` is what there is before the first turn, with room for all or
+    without any; `told` says of each extent of a row whether it is known by then."""
+
+    buffer: SSAValue
+    has_room: bool
+    told: Sequence[bool]
+
+
 Body: TypeAlias = Callable[[SSAValue, SSAValue, Sequence[SSAValue]], Turn]
 """Writes a turn: its number, whether it goes on so far, and what is carried."""
 
@@ -89,7 +100,7 @@ class Loop:
         """What is carried, and the rows, after the last turn.
 
         Raises:
-            Unsupported: a body gives values of other types than it takes, or rows of extents that change.
+            Unsupported: a body gives values of other types than it takes, or rows backwards of extents that change.
         """
         import numpy as np
 
@@ -173,14 +184,14 @@ class Loop:
         if again is goes_on or (known is not None and bool(known.all())):
             again = None  # in a turn, that it is made is known
         all_turns = self.condition is None and self.turns is not None and again is None
-        buffers = [self._buffer(row, block, inner) for _, row in turn.rows]
-        held = [*held, *(block.insert_arg(each.type, len(block.args)) for each in buffers)]
+        rows = [self._rows(place, row, block, inner) for place, row in turn.rows]
+        held = [*held, *(block.insert_arg(each.buffer.type, len(block.args)) for each in rows)]
         types = [argument.type for argument in held]
         with emitter.within(inner):
             following = node.emit("add", number, node.constant(np.array(1, np.int64)))
             more, kept = self._goes_on(following, last, again), [*turn.results]
-            for buffer, (place, row) in zip(held[len(self.carried) :], turn.rows, strict=True):
-                kept.append(self._with_row(buffer, number if place is None else place, row))
+            for each, buffer, (place, row) in zip(rows, held[len(self.carried) :], turn.rows, strict=True):
+                kept.append(self._with_row(each, buffer, number, place, row))
             result_types = [*types, COUNT]
             call = CallOp("loop", [following, last, more, *kept], result_types)
             emitter.insert(call)
@@ -196,17 +207,20 @@ class Loop:
         name = self.add_function("loop", FuncOp("loop", type, Region(block), private=True))
         call.callee = SymbolRefAttr(name)
         call.operands = [*block.args[: len(seen)], *call.operands]
-        whole = CallOp(name, [*seen, *start, *self.carried, *buffers], result_types)
+        whole = CallOp(name, [*seen, *start, *self.carried, *(each.buffer for each in rows)], result_types)
         emitter.insert(whole)
         *found, made = whole.results
         for result, dims, wide in zip(found, self.dims, self.is_open, strict=False):
             self._know(result, [None if w else n for n, w in zip(dims, wide, strict=True)])
-        for result, buffer, (_, row) in zip(found[len(self.carried) :], buffers, turn.rows, strict=True):
-            self._know(result, [None if self.turns is None else emitter.dims(buffer)[0], *emitter.dims(row)])
-        rows = found[len(self.carried) :]
-        if not all_turns and self.turns is not None:
-            rows = [self._first(each, made) for each in rows]
-        return found[: len(self.carried)], rows
+        gathered = found[len(self.carried) :]
+        for result, each, (_, row) in zip(gathered, rows, turn.rows, strict=True):
+            count = emitter.dims(each.buffer)[0] if each.has_room else None
+            dims = zip(emitter.dims(row), each.told, strict=True)
+            self._know(result, [count, *(dim if is_told else None for dim, is_told in dims)])
+        return found[: len(self.carried)], [
+            result if all_turns or not each.has_room else self._first(result, made)
+            for result, each in zip(gathered, rows, strict=True)
+        ]
 
     def _know(self, value: SSAValue, dims: Sequence[te.Dim | None]) -> None:
         """Say what the extents of a result are; each that is not known is a symbol of its own."""
@@ -214,36 +228,42 @@ class Loop:
         found = [self._fresh(value, axis) if dim is None else dim for axis, dim in enumerate(dims)]
         self.emitter.extents.known[value] = [Known(tuple(found))]
 
-    def _buffer(self, row: SSAValue, block: Block, inner: Block) -> SSAValue:
+    def _rows(self, place: SSAValue | None, row: SSAValue, block: Block, inner: Block) -> _Rows:
         """What the rows of all turns are to stand in, before the first. `inner` is a turn, `block` what is around it.
 
         Raises:
-            Unsupported: rows may differ in their extents.
+            Unsupported: rows may differ in their extents, and stand elsewhere than their turns do.
         """
         import numpy as np
 
-        node = self.node
-        inside: set[SSAValue] = {*block.args}
-        extents: list[SSAValue] = []
-        for dim in self.emitter.dims(row):
-            sources = [self.emitter.sources.get(symbol) for symbol in te.variables([dim])]
-            if any(source is None or self._is_inside(source[0], inside) for source in sources):
-                raise Unsupported(
-                    "what it gathers has rows of extents that may change from turn to turn", give_shapes()
-                )
-            if any(source is not None and self._is_made_in(source[0], {block, inner}) for source in sources):
-                raise Unsupported("what it gathers has rows of extents that data decides in each turn", give_shapes())
-            extents.append(node.reshape(node.extent(dim), [1]))
+        node, dims = self.node, self.emitter.dims(row)
+        told = [self._is_told(dim, block, inner) for dim in dims]
+        if place is not None and not all(told):
+            raise Unsupported(
+                "rows from the last to the first, whose extents may change from turn to turn", give_shapes()
+            )
+        has_room = self.turns is not None and all(told)
         zero = node.constant(np.array(0, np.int64))
-        count = zero if self.turns is None else node.emit("maximum", self._turns(self.turns), zero)
-        parts = [node.reshape(count, [1]), *extents]
-        shape = node.emit("concatenate", self.emitter.tuple(parts), axis=0) if extents else parts[0]
+        count = node.emit("maximum", self._turns(self.turns), zero) if has_room and self.turns is not None else zero
+        numbers = [count, *(node.extent(dim) if known else zero for dim, known in zip(dims, told, strict=True))]
+        parts = [node.reshape(number, [1]) for number in numbers]
+        shape = node.emit("concatenate", self.emitter.tuple(parts), axis=0) if dims else parts[0]
         element = tensor(row).element_type
         fill = node.constant(np.zeros((), numpy_dtype(element)))
         made = node.emit("dyn.full", fill, shape, dtype=dtype_name(element))
-        rows = DYNAMIC if self.turns is None else shape_of(made)[0]
-        retype(made, TensorType(element, [rows, *shape_of(row)]))
-        return made
+        retype(made, TensorType(element, [shape_of(made)[0] if has_room else DYNAMIC, *shape_of(row)]))
+        return _Rows(made, has_room, told)
+
+    def _is_told(self, dim: te.Dim, block: Block, inner: Block) -> bool:
+        """Whether an extent is known before the first turn."""
+        sources = [self.emitter.sources.get(symbol) for symbol in te.variables([dim])]
+        inside: set[SSAValue] = {*block.args}
+        return all(
+            source is not None
+            and not self._is_inside(source[0], inside)
+            and not self._is_made_in(source[0], {block, inner})
+            for source in sources
+        )
 
     def _turns(self, turns: SSAValue) -> SSAValue:
         """How many turns are told, which of data may be a negative number: there are none then."""
@@ -271,13 +291,28 @@ class Loop:
                 pending += current.owner.operands
         return False
 
-    def _with_row(self, buffer: SSAValue, place: SSAValue, row: SSAValue) -> SSAValue:
-        if self.turns is not None:
-            op = SetRowOp(buffer, place, row)
+    def _with_row(
+        self, rows: _Rows, buffer: SSAValue, number: SSAValue, place: SSAValue | None, row: SSAValue
+    ) -> SSAValue:
+        if rows.has_room:
+            op = SetRowOp(buffer, number if place is None else place, row)
             self.emitter.insert(op)
             return op.result
         more = self.node.emit("expand_dims", row, axis=0)
-        return self.node.emit("concatenate", self.emitter.tuple([buffer, more]), axis=0)
+        so_far = buffer if all(rows.told) else self._like(buffer, number, row)
+        return self.node.emit("concatenate", self.emitter.tuple([so_far, more]), axis=0)
+
+    def _like(self, buffer: SSAValue, number: SSAValue, row: SSAValue) -> SSAValue:
+        """The rows so far, which have the extents of the first one as soon as there is one."""
+        import numpy as np
+
+        node, rank = self.node, len(shape_of(row))
+        mine, wanted = (node.emit("shape_of", value, dtype="int64") for value in (buffer, row))
+        mine = node.emit("take", mine, node.constant(np.arange(1, rank + 1)), axis=0)
+        is_first = node.emit("equal", number, node.constant(np.array(0, np.int64)))
+        dims = node.emit("where", is_first, wanted, mine)
+        shape = node.emit("concatenate", self.emitter.tuple([node.reshape(number, [1]), dims]), axis=0)
+        return node.emit("dyn.reshape", buffer, shape, allowzero=True)
 
     def _first(self, value: SSAValue, count: SSAValue) -> SSAValue:
         """As many rows as turns were made."""

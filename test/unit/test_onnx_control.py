@@ -171,15 +171,31 @@ def test_the_greatest_number_of_turns_is_none_and_rows_are_gathered_while_a_cond
     check(model, [np.array([1, 2, 3], np.float32)])
 
 
-def test_a_loop_that_gathers_rows_of_extents_that_data_decides_is_declined():
-    body = loop_body(gathers=True)
-    body.node[-1].CopyFrom(helper.make_node("NonZero", ["z"], ["row"]))
-    node = helper.make_node("Loop", ["n", "", "x"], ["y", "rows"], body=body)
-    outputs = [info("y", F, [3]), helper.make_value_info("rows", onnx.TypeProto())]
-    inputs = [info("n", INT, []), info("x", F, [3]), info("z", F, [3])]
-    with pytest.raises(Diagnostic) as error:
-        from_onnx(model_of([node], inputs, outputs, WEIGHTS))
-    assert "rows of extents that data decides" in error.value.notes[0].message
+def test_rows_of_extents_that_data_decides_stand_one_behind_the_other():
+    """A turn cuts a row out whose length is told, and says which numbers of it are not zero: as many in each."""
+    nodes = [
+        helper.make_node("Add", ["i", "length"], ["end"]),
+        helper.make_node("Reshape", ["i", "one"], ["begin"]),
+        helper.make_node("Slice", ["x_in", "begin", "end"], ["row"]),
+        helper.make_node("NonZero", ["row"], ["places"]),
+        helper.make_node("Mul", ["x_in", "w"], ["x_out"]),
+        helper.make_node("Identity", ["go_in"], ["go_on"]),
+    ]
+    taken = [info("i", INT, []), info("go_in", B, []), info("x_in", F, [6])]
+    given = [info("go_on", B, []), info("x_out", F, [6]), info("row", F), info("places", INT)]
+    body = helper.make_graph(nodes, "body", taken, given)
+    node = helper.make_node("Loop", ["n", "", "x"], ["y", "rows", "all"], body=body)
+    outputs = [info("y", F, [6]), info("rows", F), info("all", INT)]
+    weights = [constant("w", np.array([0.5], np.float32)), constant("one", np.array([1]))]
+    inputs = [info("n", INT, []), info("length", INT, [1]), info("x", F, [6])]
+    model = model_of([node], inputs, outputs, weights)
+    x = np.array([1, 2, 3, 4, 5, 0], np.float32)
+    check(model, [np.array(3), np.array([2]), x])
+    compiled = weft.compile(model, threads=1)
+    assert [y.shape for y in compiled(np.array(1), np.array([4]), x)] == [(6,), (1, 4), (1, 1, 4)]
+    assert [y.shape[0] for y in compiled(np.array(0), np.array([4]), x)] == [6, 0, 0]
+    with pytest.raises(Diagnostic, match=r"the extent \d is told where one of \d must be"):
+        compiled(np.array(5), np.array([2]), x)
 
 
 def test_branches_of_different_shapes_give_an_open_extent():
