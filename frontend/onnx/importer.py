@@ -27,6 +27,7 @@ from ...dialects.support.arguments import checked
 from ...dialects.support.blame import OperandError
 from ...dialects.support.diagnostics import Diagnostic, Note, Place, did_you_mean
 from ...dialects.support.plugins import broken
+from ...transforms.relay.infer_type import fit_turns
 from .control import WITH_GRAPHS, convert_graphs
 from .emitter import Emitter, identifier
 from .errors import Malformed, Unsupported
@@ -226,6 +227,7 @@ class _Importer:
         function.location = self.emitter.location_of(graph.name or "main")
         module = ModuleOp([function, *self.made])
         module.location = function.location
+        fit_turns(module)  # how many there are may have followed from what reads their results
         return module
 
     # Graphs and names

@@ -133,3 +133,19 @@ def test_steps_can_be_gone_through_node_by_node() -> None:
     nodes.run(feeds)
     for number, wanted in enumerate(expected):
         assert_close(np.asarray(nodes.get_output(number)), wanted)
+
+
+def test_what_reads_all_steps_may_say_how_many_there_are() -> None:
+    """Exporters write a mask of as many steps as they have seen."""
+    model, feeds = recurrent("LSTM", steps=9)
+    model.graph.input[0].type.tensor_type.shape.dim[0].dim_param = "steps"
+    node = helper.make_node("Add", ["Y", "mask"], ["masked"])
+    model.graph.node.append(node)
+    mask = np.arange(9, dtype=np.float32).reshape(9, 1, 1, 1)
+    model.graph.initializer.append(onnx.numpy_helper.from_array(mask, "mask"))
+    model.graph.output[0].name = "masked"
+    expected = run_onnx_runtime(model, list(feeds.values()))
+    assert expected is not None
+    got = weft.compile(model, threads=1)(*feeds.values())
+    for result, wanted in zip(got, expected, strict=True):
+        assert_close(result, wanted)
