@@ -14,13 +14,14 @@ from xdsl.ir.affine import (
     AffineMap,
 )
 
-from ....dialects.tir.affine import simplify, substitute
+from ....dialects.tir.affine import Linear, linear, simplify, substitute
 from ....dialects.tir.analyzer import Const, IntExpr, dim, from_affine
 from ....dialects.tir.analyzer.answers import Range
 from ....dialects.tir.analyzer.iter_map import detect_iter_map
 from ....dialects.tir.analyzer.iter_nodes import IterMark
 from ....dialects.tir.analyzer.padding import Gap, why_no_parts, widened
-from ....dialects.tir.symbols import replaced
+from ....dialects.tir.digits import unit_and_count
+from ....dialects.tir.symbols import Extent, as_affine, as_extent, replaced
 
 
 @dataclass(frozen=True)
@@ -95,6 +96,42 @@ def bijection(map: AffineMap, extents: Sequence[int]) -> Bijection | str:
         AffineConstantExpr(0) if extent == 1 else sources[dim(number)] for number, extent in enumerate(extents)
     )
     return Bijection(map, tuple(shape), backward)
+
+
+def open_layout(map: AffineMap, shape: Sequence[Extent]) -> tuple[Extent, ...] | str:
+    """The box that `map` leads to over one whose extents are symbols or numbers, where it gives each index a place of
+    its own and leaves no gaps, whatever the symbols are; or why it does not.
+
+    Each new index is an old one, or a quotient or remainder of one by numbers that divide its extent.
+    """
+    if map.num_dims != len(shape) or map.num_symbols:
+        return f"takes {map.num_dims} indices, not {len(shape)}"
+    parts: dict[int, list[tuple[int, int, int]]] = {number: [] for number in range(len(shape))}
+    """For each old index the `unit` and `count` of what stands at each place: `d floordiv unit mod count`."""
+    extents: list[Extent] = [1] * len(map.results)
+    for place, expr in enumerate(map.results):
+        if expr == AffineConstantExpr(0):
+            continue
+        of, found = expr.used_dims(), (1, 0) if isinstance(expr, AffineDimExpr) else unit_and_count(simplify(expr))
+        if len(of) != 1 or found is None:
+            return f"has the index {expr}, which is no index, nor a quotient or remainder of one by a number"
+        parts[next(iter(of))].append((*found, place))
+    for number, digits in parts.items():
+        unit, left = 1, linear(as_affine(shape[number]))
+        for position, (own, count, place) in enumerate(sorted(digits)):
+            is_last = position == len(digits) - 1
+            if own != unit or (count == 0) is not is_last:
+                return f"does not give each index a place of its own: index {number} is not told by its parts"
+            if not is_last:
+                extents[place], unit = count, unit * count
+            elif any(each % unit for each in (left.constant, *left.terms.values())):
+                return f"leaves gaps where {unit} does not divide extent {number}"
+            else:
+                whole = Linear({atom: factor // unit for atom, factor in left.terms.items()}, left.constant // unit)
+                extents[place] = as_extent(whole.to_expr())
+        if not digits and shape[number] != 1:
+            return f"does not give each index a place of its own: it does without index {number}"
+    return tuple(extents)
 
 
 def _take_apart(parts: dict[IterMark, list[tuple[int, AffineExpr]]]) -> None:

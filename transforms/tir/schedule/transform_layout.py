@@ -52,6 +52,9 @@ The map gives each element a place of its own. Where it leaves gaps, `pad_value`
 as a map from the new indices: the block that writes the buffer, if there is one that does nothing but write it all in
 order, writes that too, else blocks after those that write it. What is in the gaps of an input is the callers' business.
 An argument can be laid out anew where nothing in the module calls the function.
+
+Of a buffer whose extents are symbols, indices change places, and are divided by numbers that divide their extents:
+`(i, j) -> (j floordiv 4, i, j mod 4)` for `%n x %m * 4`.
 """
 
 from __future__ import annotations
@@ -62,30 +65,44 @@ from xdsl.ir.affine import AffineMap
 
 from ....dialects.support.kernels import kernel_calls
 from ....dialects.support.retyping import retype
-from ....dialects.tir.buffers import shape_of
+from ....dialects.tir.argument_order import ARGUMENTS
+from ....dialects.tir.buffers import AllocBufferOp, memref_type, shape_of
 from ....dialects.tir.core import BlockOp, accessing_blocks, memref_of
 from ....dialects.tir.legality.bounds import buffer_name
+from ....dialects.tir.symbols import Extent
 from ..analysis.producers import allocation_of, function_of
-from .checks import check_allocated, check_known, check_live, check_not_passed, check_plain_memory
+from .checks import check_allocated, check_live, check_not_passed, check_plain_memory
 from .copies import drop_unused_indices, move_access
 from .errors import ScheduleError
-from .index_maps import Bijection, Padded, bijection, padded
+from .index_maps import Bijection, Padded, bijection, open_layout, padded
 from .layout_gaps import check_gaps, check_pad_value, fill_gaps
 
 
-def check_transform_layout(buffer: SSAValue, map: AffineMap, pad_value: Attribute | None = None) -> Bijection | Padded:
-    """Whether `buffer` can be laid out as `map` says; gives the map both ways.
+def check_transform_layout(
+    buffer: SSAValue, map: AffineMap, pad_value: Attribute | None = None
+) -> Bijection | Padded | tuple[Extent, ...]:
+    """Whether `buffer` can be laid out as `map` says; gives the map both ways, or the new extents where some are
+    symbols.
 
     Raises:
-        ScheduleError: it is an argument of a function that the module calls, something was said of its memory, an
-            extent is a symbol, or the map does not give each element a place of its own; or it leaves gaps, and
-            `pad_value` is not given, or none of the elements' type, or cannot be written there.
+        ScheduleError: it is an argument of a function that the module calls, something was said of its memory, or the
+            map does not give each element a place of its own, for all sizes; or it leaves gaps, and `pad_value` is not
+            given, or none of the elements' type, or cannot be written there.
     """
     blocks = accessing_blocks(buffer)
     place = _owner(buffer, blocks)
     check_live(*blocks)
     check_plain_memory(buffer)
-    shape = check_known(place, shape_of(buffer), buffer_name(buffer))
+    shape = tuple(extent for extent in shape_of(buffer) if isinstance(extent, int))
+    if len(shape) < len(shape_of(buffer)):
+        opened = open_layout(map, shape_of(buffer))
+        if isinstance(opened, str):
+            message = f"the index map {map} {opened}"
+            raise ScheduleError.at(place, message, hint="give the function known extents (specialize)")
+        if place.attributes.get(ARGUMENTS) is not None:
+            hint = "cache_read or cache_write it, and lay out the copy"
+            raise ScheduleError.at(place, f"callers are told what {buffer_name(buffer)} is", hint=hint)
+        return opened
     found = bijection(map, shape)
     if not isinstance(found, str):
         return found
@@ -119,11 +136,16 @@ def transform_layout(buffer: SSAValue, map: AffineMap, pad_value: Attribute | No
     """
     found = check_transform_layout(buffer, map, pad_value)
     whole = found.map if isinstance(found, Padded) else found
-    type = MemRefType[Attribute](memref_of(buffer).element_type, list(whole.extents))
-    retype(buffer, type)
+    extents = whole.extents if isinstance(whole, Bijection) else whole
+    arguments = buffer.block.args if isinstance(buffer, BlockArgument) else ()
+    shapes = [shape_of(each) if isinstance(each.type, MemRefType) else None for each in arguments]
+    retype(buffer, memref_type(memref_of(buffer).element_type, extents))
     blocks = accessing_blocks(buffer)
+    if isinstance(buffer.owner, AllocBufferOp):
+        buffer.owner.set_shape(extents)
     if isinstance(buffer, BlockArgument):
         func = function_of(blocks[0])
+        func.set_shapes([extents if each is buffer else shape for each, shape in zip(arguments, shapes, strict=True)])
         func.function_type = FunctionType.from_lists([a.type for a in func.region.block.args], [])
     done: list[BlockOp] = []
     if isinstance(found, Padded) and pad_value is not None:
