@@ -104,6 +104,17 @@ def test_of_few_registers_all_are_used_and_two_vectors_share_what_is_read(
     assert tile is not None and (tile.rows, tile.columns) == (rows, columns)
 
 
+@pytest.mark.parametrize(("columns", "rows", "along"), [(101, 4, 3), (197, 4, 3), (96, 4, 3)])
+def test_vectors_before_a_rest_of_some_lanes_are_divided_as_if_there_were_none(
+    columns: int, rows: int, along: int
+) -> None:
+    """13 vectors are no pairs, 12 and 5 lanes are four times 3: 14 rows of one vector would wait for loads."""
+    tile = find_tile(
+        reduction_of(batch_matmul(1, 512, columns, 64)), VectorRegisters(16, 32, MachineModel(latency=4.8))
+    )
+    assert tile is not None and tile.column == tile.vector and (tile.rows, tile.columns) == (rows, along)
+
+
 def test_tiles_of_open_rows_halve_down_to_one_and_known_factors_leave_no_rest() -> None:
     n = te.var("n")
     tile = tile_of(dense_of(n))

@@ -195,6 +195,9 @@ class _Fits:
                             continue
                         if column is not None and not reuse.scalars_serve(column, columns):
                             continue
+                        if column is not None and row is not None and extents[column] % columns:
+                            if extents[row] % rows:
+                                continue  # rests in two directions are three more kinds of tiles
                         yield Tile(vector, self.lanes, row, rows, column, columns)
 
     def most_open_rows(self, columns: int) -> int:
@@ -206,7 +209,14 @@ class _Fits:
         """The sizes of a tile along its columns."""
         if column is not None and column in self.open:
             return OPEN_COLUMNS if column == self.vector else _divisors(self.factors[column])
-        return [1] if column is None else _divisors(self.extents[column])
+        if column is None:
+            return [1]
+        found = _divisors(self.extents[column])
+        if column == self.vector and self.extent % self.lanes and self.extent > self.lanes:
+            found = sorted(
+                {*found, *_divisors(self.extent // self.lanes)}
+            )  # of the vectors before a rest of some lanes
+        return found
 
 
 class ReadKind(Enum):
@@ -446,6 +456,8 @@ class Weigher:
         used = 1.0
         if tile.row is not None:
             used = self.extents[tile.row] / (-(-self.extents[tile.row] // tile.rows) * tile.rows)
+        if tile.column is not None:  # a rest of these is taken in a whole tile
+            used *= self.extents[tile.column] / (-(-self.extents[tile.column] // tile.columns) * tile.columns)
         along = tile.column if tile.row is None and tile.columns > 1 else tile.row
         nearness = -1 if along is None else along
         full = self.registers.count - SPARE_REGISTERS
