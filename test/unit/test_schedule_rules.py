@@ -351,6 +351,19 @@ def test_what_is_moved_across_goes_by_squares(
     assert_computes(func, stage)
 
 
+@pytest.mark.parametrize(
+    ("columns", "rows", "together"), [(512, 65, 4), (520, 65, 1), (512, 64, 1), (64, 65, 1)], ids=str
+)
+def test_squares_one_below_another_write_whole_lines(columns: int, rows: int, together: int) -> None:
+    """Of 8 f32, half a line, as many squares as write two lines: a column of 65 rows is longer than a cache keeps."""
+    stage = transpose(columns, rows)
+    func = scheduled(stage, VectorRegisters(16, 32))
+    around = enclosing_loops(blocks_under(func)[0])
+    assert [loop.for_kind for loop in around[-2:]] == [ForKind.UNROLLED, ForKind.VECTORIZED]
+    assert (around[-3].size == together) == (together > 1)
+    assert_computes(func, stage)
+
+
 def test_windows_of_steps_are_tiled_along_the_nearest_rows() -> None:
     """Vectors of every second element are picked from two that lie side by side; rows of another channel would take as
     many lines again."""

@@ -38,6 +38,9 @@ from .registers import VectorRegisters
 MIN_STRIPS = 16
 """Fewer are not shared out evenly among the threads."""
 
+LINES = 2
+"""Lines of a cache that squares which are taken one below another write together, since processors fetch them so."""
+
 MIN_SIDE, MAX_SIDE = 4, 16
 """Of a square: with less there is not enough to gain, and as many vectors are held at once."""
 
@@ -52,20 +55,23 @@ def transpose_in_squares(block: BlockOp, registers: VectorRegisters) -> list[For
     """
     if block.is_reduction or block.conditions:
         return None
-    lanes = min(MAX_SIDE, registers.lanes(memref_of(written_buffer(block)).element_type))
+    element = memref_of(written_buffer(block)).element_type
+    lanes = min(MAX_SIDE, registers.lanes(element))
     crossing = crossing_in_squares(block, lanes)
     if crossing is None or not is_chosen("squares", block):
         return None
     numbers = [number for number, size in enumerate(block.sizes) if size != 1]
     loops = dict(zip(numbers, enclosing_loops(block), strict=True))
-    return in_squares(list(loops.values()), loops[crossing], loops[numbers[-1]], lanes)
+    at_a_time = LINES * registers.machine.line // (lanes * byte_width(element))
+    return in_squares(list(loops.values()), loops[crossing], loops[numbers[-1]], lanes, at_a_time)
 
 
-def in_squares(loops: Sequence[ForOp], rows: ForOp, columns: ForOp, lanes: int) -> list[ForOp]:
+def in_squares(loops: Sequence[ForOp], rows: ForOp, columns: ForOp, lanes: int, at_a_time: int = 1) -> list[ForOp]:
     """Bring `loops`, nested perfectly, into the order that squares of `lanes` by `lanes` have along two of them: read
-    straight along `rows`, and written straight along `columns`. Gives those outside of them that may run in parallel
-    as one."""
-    outer, ragged, inner = list[ForOp](), list[ForOp](), dict[ForOp, ForOp]()
+    straight along `rows`, and written straight along `columns`. Where squares follow one another along rows first, so
+    many columns of squares are taken `at_a_time`, if that leaves enough for threads to share: a line of which a part
+    was written would be gone before the next. Gives those outside of them that may run in parallel as one."""
+    outer, ragged, inner, squares = list[ForOp](), list[ForOp](), dict[ForOp, ForOp](), dict[ForOp, ForOp]()
     for loop in loops:
         if loop not in (rows, columns):
             outer.append(loop)
@@ -74,7 +80,18 @@ def in_squares(loops: Sequence[ForOp], rows: ForOp, columns: ForOp, lanes: int) 
         parts = split(loop, [lanes]) if loop.likely_trips > lanes else [loop]
         inner[loop] = parts[-1]
         (ragged if leaves_rest else outer).extend(parts[:-1])
-    reorder(*outer, *ragged, inner[rows], inner[columns])
+        if len(parts) > 1:
+            squares[loop] = parts[0]
+    near = list[ForOp]()
+    if rows in squares and columns in squares:
+        across, order = squares[columns], [*outer, *ragged]
+        size = across.size if order.index(across) < order.index(squares[rows]) else 0
+        shares = prod(loop.likely_trips for loop in outer or ragged[:1]) // at_a_time
+        is_whole = isinstance(size, int) and size > 0 and size % at_a_time == 0
+        if is_whole and at_a_time > 1 and shares >= MIN_STRIPS:
+            part = outer if across in outer else ragged
+            part[part.index(across)], *near = split(across, [at_a_time])
+    reorder(*outer, *ragged, *near, inner[rows], inner[columns])
     set_kind(inner[rows], ForKind.UNROLLED)
     set_kind(inner[columns], ForKind.VECTORIZED)
     return outer or ragged[:1]
