@@ -34,6 +34,7 @@ from ..transforms.infra.registry import canonical_name, get_pass_type
 from ..transforms.infra.requirements import order_requirements
 from ..transforms.infra.sequential import Sequential
 from ..transforms.infra.timing import timed
+from ..transforms.infra.trials import Proposals
 from .gpu_phases import gpu_passes
 from .joining_passes import add_joining
 from .networks_of_bytes import on_bytes
@@ -117,6 +118,7 @@ def pipeline(
         UsageError: a pass from elsewhere says that it joins where there is nothing, or an option names a pass that is
             none.
     """
+    from ..transforms.tir.apply_schedule import without_tuned
     from .verify_loop_accesses import VerifyLoopAccessesPass
 
     names = [name for name in _between(start, end) if name not in ("import", "object")]
@@ -135,7 +137,9 @@ def pipeline(
     if apart := [name for name in names if name not in WHOLE]:
         parts = Sequential([Phase(name, each[name], observer, is_part=True) for name in apart], name="each")
         left = Sequential([Phase(name, rest[name], observer) for name in apart if name in REST], name="rest")
-        steps.append(Apart(parts, left, sink, None if memo is None else memo(parts.members_text)))
+        beyond = [Phase(name, each[name]) for name in _between(apart[-1], "llvm")]
+        proposals = Proposals(without_tuned, beyond)
+        steps.append(Apart(parts, left, sink, None if memo is None else memo(parts.members_text), proposals))
     return Compilation(steps, names)
 
 

@@ -26,12 +26,13 @@ class Snapshots:
     take: Callable[[str, ModuleOp], None]
     _whole: ModuleOp | None = None
     """The module before its kernels were taken out of it."""
-    _kernels: dict[str, list[tuple[str, ModuleOp]]] = field(default_factory=dict[str, "list[tuple[str, ModuleOp]]"])
+    _kernels: dict[str, dict[str, ModuleOp]] = field(default_factory=dict[str, dict[str, ModuleOp]])
+    """What went through a phase last under each name: a kernel whose schedule was of no use goes twice."""
     _rest: dict[str, ModuleOp] = field(default_factory=dict[str, ModuleOp])
 
     def __call__(self, phase: str, module: ModuleOp, kernel: str | None) -> None:
         if kernel is not None:
-            self._kernels.setdefault(phase, []).append((kernel, clone(module)))
+            self._kernels.setdefault(phase, {})[kernel] = clone(module)
         elif self._whole is not None and phase not in ("import", *WHOLE):
             self._rest[phase] = clone(module)
         else:
@@ -42,11 +43,11 @@ class Snapshots:
         """Give those phases that kernels went through one by one; also after a failure, as far as all got."""
         kernels = 0
         for phase in PHASES:
-            done = self._kernels.get(phase, [])
+            done = self._kernels.get(phase, {})
             kernels = max(kernels, len(done))
             rest = self._rest.get(phase) if phase in REST else self._whole
             if rest is None or len(done) < kernels or (phase not in self._kernels and phase not in self._rest):
                 continue
             rest = clone(rest)
-            join(rest, done)
+            join(rest, list(done.items()))
             self.take(phase, rest)

@@ -39,6 +39,7 @@ class Work:
         return exec, (WORK,)
 from weft.tuning.measure import Child
 child = Child()
+child.begin()
 child.connection.send(Work())  # and it never ends reading that
 child.connection.recv()
 """

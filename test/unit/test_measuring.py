@@ -13,7 +13,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from imagined_pool import Imagined
 
+from weft.dialects.support.diagnostics import Diagnostic
 from weft.dialects.support.parser import parse_module
 from weft.lowering.machine.target import Target
 from weft.transforms.infra import PassContext
@@ -153,6 +155,69 @@ def test_a_process_that_dies_is_told_of(job: Job, monkeypatch: pytest.MonkeyPatc
     assert found.status is Status.DIED and "SIGKILL" in found.message
 
 
+@pytest.mark.parametrize(
+    ("code", "error", "message"),
+    [
+        ("raise ImportError('there is none here')", NoMeasurement, "cannot begin: the process has ended with status 1"),
+        ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", ConnectionError, "was ended by SIGKILL"),
+    ],
+)
+def test_a_process_that_does_not_begin_is_no_fault_of_a_schedule(
+    code: str, error: type[Exception], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "xdsl.py").write_text(code)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    job: Any = None
+    found: list[Exception] = []
+
+    def measured() -> None:  # in a thread that has no process yet
+        try:
+            run_job(job)
+        except Exception as raised:
+            found.append(raised)
+
+    thread = threading.Thread(target=measured)
+    thread.start()
+    thread.join()
+    assert isinstance(found[0], error) and message in str(found[0])
+
+
+def answered(*ratios: float, seconds: float = 0.0, default: float = 0.0) -> Measurement:
+    return Measurement(Status.MEASURED, ratios, seconds, default)
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (None, "NoneType, and not with a measurement"),
+        (answered(float("nan")), "nan, which is no time"),
+        (answered(float("inf"), 1.0), "inf, which is no time"),
+        (answered(0.0), "not positive"),
+        (answered(-1.0), "-1, which is no time"),
+        (answered(), "says no times"),
+        (answered(0.5, seconds=1.0, default=1.0), "a ratio of 0.5"),
+        (answered(0.5, seconds=5e-301, default=1e-300), "in which nothing can be done"),
+        (answered("fast"), "'fast', which is no number"),  # pyright: ignore[reportArgumentType]
+        (replace(answered(1.0), spent={"time": float("nan")}), "nan, which is no time"),
+    ],
+)
+def test_what_cannot_have_been_measured_is_asked_again_of_another_worker(answer: Any, message: str) -> None:
+    answers = iter([answer, answer, answered(1.5, seconds=3, default=2), answer, answer, answer])
+    pool = Imagined(lambda _: next(answers))
+    jobs = [Job("", "", "", "", 1, (), 1, Rules(3), Effort())]
+    with Fleet(pool) as fleet:
+        assert [found.ratios for _, found in fleet.measure(jobs)] == [(1.5,)]
+        with pytest.raises(Diagnostic, match=message):
+            list(fleet.measure(jobs))
+
+
+def test_numbers_of_numpy_are_recorded_as_pythons(tmp_path: Path) -> None:
+    told: Any = answered(np.float32(0.5), seconds=np.float32(1), default=np.float64(2))  # pyright: ignore
+    with Fleet(Imagined(lambda _: told)) as fleet:
+        ((_, found),) = fleet.measure([Job("", "", "", "", 1, (), 1, Rules(3), Effort())])
+    assert found == answered(0.5, seconds=1.0, default=2.0) and type(found.ratios[0]) is float
+
+
 def test_measuring_goes_on_where_workers_of_a_fleet_die(tmp_path: Path) -> None:
     """On a scheduler of dask's on this machine: the first jobs take their workers with them."""
     distributed = pytest.importorskip("distributed", reason="dask.distributed (weft[tune]) is not installed")
@@ -164,7 +229,7 @@ def test_measuring_goes_on_where_workers_of_a_fleet_die(tmp_path: Path) -> None:
             open(mark, "w").close()
             os.kill(os.getpid(), signal.SIGKILL)
         time.sleep(0.02)
-        return Measurement(Status.MEASURED, (float(job.schedule),))
+        return Measurement(Status.MEASURED, (1 + float(job.schedule),))
 
     jobs = [Job("", str(n), "", "", 1, (), 1, Rules(3), Effort()) for n in range(6)]
     with (
@@ -177,5 +242,5 @@ def test_measuring_goes_on_where_workers_of_a_fleet_die(tmp_path: Path) -> None:
         patch.setattr("weft.tuning.fleet.run_job", deadly)
         with Fleet(client) as fleet:
             found = dict(fleet.measure(jobs))
-    assert {number: measurement.ratios for number, measurement in found.items()} == {n: (float(n),) for n in range(6)}
+    assert {number: measurement.ratios for number, measurement in found.items()} == {n: (1.0 + n,) for n in range(6)}
     assert sorted(os.listdir(tmp_path)) == ["1", "4"]

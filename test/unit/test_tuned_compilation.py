@@ -134,6 +134,30 @@ def test_a_schedule_that_fails_halfway_leaves_the_function_as_it_was(
     assert "does not apply" in text and schedule == by_rules
 
 
+@pytest.mark.parametrize(
+    ("instructions", "message"),
+    [
+        (
+            '%relu = schedule.get_block @relu\n%i, %j = schedule.get_loops %relu -> 2\nschedule.bind %i, "threadIdx.x"',
+            "cannot be lowered for a processor",
+        ),
+        (
+            '%dense = schedule.get_block @dense\nschedule.set_scope %dense, "shared" {index = 0}',
+            "has global and local memory only",
+        ),
+    ],
+)
+def test_a_schedule_of_which_no_code_can_be_made_is_told_and_the_rules_are_used(
+    model: str, task: Task, by_rules: str, instructions: str, message: str, tmp_path: Path
+) -> None:
+    path = written(tmp_path, record(task, f"schedule.sequence @s on @kernel {{\n{instructions}\n}}"))
+    text, schedule = told(model, path)
+    assert f"@{task.name} cannot be compiled, and is left out: " in text and message in text
+    assert schedule == by_rules
+    exe = weft.compile(model, threads=1, tuning_records=path)  # where nobody hears of it
+    assert exe.graph.objects == weft.compile(model, threads=1).graph.objects
+
+
 def test_a_schedule_that_cannot_be_read_any_more_is_told(model: str, task: Task, by_rules: str, tmp_path: Path) -> None:
     broken = "schedule.sequence @s on @kernel { schedule.sing }"
     text, schedule = told(model, written(tmp_path, record(task, broken)))

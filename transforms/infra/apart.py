@@ -11,6 +11,9 @@ as soon as that is ready, and a code generator can work on it meanwhile. Which p
 a copy of the rest: these need not go through `each`. Where there are instruments, which may keep a pass from running,
 they do, and wait, with all behind them: the sink takes what is left of them when the rest is done.
 
+What is only proposed for a part, a schedule that tuning has found, may turn out to be of no use: then the part goes
+through `each` once more without it (`Proposals`).
+
 MLIR nests pass pipelines on functions, which may look at nothing but the function. A part is the same with a module
 around it, so that any pass can work on it; and the rest, which has to know what became of the parts, has a place.
 """
@@ -28,12 +31,13 @@ from xdsl.dialects import func, llvm
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from ...dialects.support.diagnostics import Diagnostic, handled_by
+from ...dialects.support.diagnostics import Diagnostic, InternalError
 from . import remarks
 from .context import PassContext
 from .execution import active_run, run, working_on_part
 from .parts import Part, Sink, declared, join, rename_what_is_taken, symbol_name, take_apart
 from .sequential import Sequential
+from .trials import Proposals, try_passes
 from .walk import clone
 
 
@@ -64,8 +68,16 @@ class Apart(Sequential):
     rest: Sequential
     sink: Sink | None
     memo: Memo | None
+    proposals: Proposals | None
 
-    def __init__(self, each: Sequential, rest: Sequential, sink: Sink | None = None, memo: Memo | None = None):
+    def __init__(
+        self,
+        each: Sequential,
+        rest: Sequential,
+        sink: Sink | None = None,
+        memo: Memo | None = None,
+        proposals: Proposals | None = None,
+    ):
         super().__init__([each, rest], name="apart")
         text = f"apart(each({each.members_text}),rest({rest.members_text}))"
         object.__setattr__(self, "sequence_info", replace(self.sequence_info, spec=text))
@@ -73,6 +85,7 @@ class Apart(Sequential):
         object.__setattr__(self, "rest", rest)
         object.__setattr__(self, "sink", sink)
         object.__setattr__(self, "memo", memo if sink is not None else None)
+        object.__setattr__(self, "proposals", proposals)
 
     def __str__(self) -> str:
         return self.info.spec
@@ -143,22 +156,30 @@ class Apart(Sequential):
         dropping = [number for number, pass_ in enumerate(passes) if getattr(pass_, "drops_declarations", False)]
         if not dropping:
             return set()
-        context, tried = PassContext.current(), clone(rest)
+        tried = clone(rest)
         try:
-            with (
-                context.at_level(context.opt_level, unheard=True),
-                handled_by(_say_nothing),
-                remarks.unheard(),
-                working_on_part(tried),
-            ):
-                for pass_ in passes[: dropping[-1] + 1]:
-                    run(pass_, tried, ctx)
+            try_passes(passes[: dropping[-1] + 1], tried, ctx)
         except Diagnostic:
             return set()
         return {name for op in rest.ops if (name := symbol_name(op)) is not None} - set(map(symbol_name, tried.ops))
 
     def _through(self, ctx: Context, part: Part) -> None:
-        """Have a part go through `each`."""
+        """Have a part go through `each`; without what is only proposed for it, where that cannot go through."""
+        if self.proposals is None or (plain := self.proposals.without(part.module)) is None:
+            self._through_each(ctx, part)
+            return
+        try:
+            self._through_each(ctx, part)
+            try_passes(self.proposals.beyond, clone(part.module), ctx)
+        except InternalError:
+            raise
+        except Diagnostic as error:
+            part.become(plain)
+            what = f"what is proposed for @{part.name} cannot be compiled, and is left out: {error.message}"
+            remarks.missed("apply-schedule", part.function, what)
+            self._through_each(ctx, part)
+
+    def _through_each(self, ctx: Context, part: Part) -> None:
         with working_on_part(part.module):
             for step in self.each.passes:
                 run(step, part.module, ctx)
@@ -173,10 +194,6 @@ def _each_pass(sequence: Sequential) -> Iterator[ModulePass]:
             yield from _each_pass(pass_)
         else:
             yield pass_
-
-
-def _say_nothing(diagnostic: Diagnostic) -> None:
-    """A warning is given when the same is done to the rest itself."""
 
 
 def _declare_as_they_are(rest: ModuleOp, declarations: dict[str, llvm.FuncOp]) -> None:

@@ -44,6 +44,14 @@ class Part:
         """The function that the part is called by."""
         return next(op for op in self.module.ops if isinstance(op, FUNCTIONS) and op.sym_name.data == self.name)
 
+    def become(self, module: ModuleOp) -> None:
+        """Hold what is in `module`, which is left empty, and nothing else."""
+        for op in list(self.module.ops):
+            erase(op, safe_erase=False)
+        for op in list(module.ops):
+            op.detach()
+            self.module.body.block.add_op(op)
+
     def declare(self) -> None:
         """Have the rest declare the function as it is now, where it is one that can be declared."""
         if isinstance(function := self.function, PrimFuncOp):

@@ -19,7 +19,9 @@ tir.prim_func @f(...) { tir.for %i_0 = 0 to 4 { tir.for %i_1 = 0 to 16 { tir.blo
 
 An instruction that does not apply is an error at its place in the schedule's text. A schedule that was found by tuning
 (`weft.tuned`, see `attach-tuned-schedules`) is only a proposal: where it does not apply, a remark says why, and the
-function is as it was. Does not: choose between several schedules of one function; they are applied one after the other.
+function is as it was; so it is, in a compilation, where code cannot be made of what the schedule gives (`apart`).
+
+Does not: choose between several schedules of one function; they are applied one after the other.
 """
 
 from __future__ import annotations
@@ -130,6 +132,18 @@ def _apply_if_it_applies(sequence: SequenceOp, func: PrimFuncOp) -> PrimFuncOp:
     block.insert_op_before(scheduled, func)
     erase(func)
     return scheduled
+
+
+def without_tuned(module: ModuleOp) -> ModuleOp | None:
+    """A copy of a module without the schedules that tuning has found; `None` where there are none."""
+    if not any(isinstance(op, SequenceOp) and TUNED in op.attributes for op in module.ops):
+        return None
+    copy = clone(module)
+    for op in list(copy.ops):
+        if isinstance(op, SequenceOp) and TUNED in op.attributes:
+            op.detach()
+            op.erase()
+    return copy
 
 
 def _function_of(sequence: SequenceOp, functions: dict[str, PrimFuncOp]) -> PrimFuncOp:

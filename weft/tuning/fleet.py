@@ -9,11 +9,11 @@ from types import TracebackType
 from typing import Self
 
 from ..dialects.support.diagnostics import Diagnostic
-from .jobs import Job, Measurement, NoMeasurement
+from .jobs import Job, Measurement, NoMeasurement, measurement
 from .measure import Future, Pool, end_children, run_job
 
 RETRIES = 3
-"""A job whose worker was lost is given to another one so often."""
+"""A job whose worker was lost, or answers what cannot be, is given to another one so often."""
 SILENCE_S = 60.0
 """Beyond the time that all jobs may take, a pool that says nothing for so long is given up."""
 
@@ -65,18 +65,18 @@ class Fleet:
                     continue
                 del pending[number]
                 try:
-                    measurement = future.result()
+                    found = measurement(future.result())
                 except NoMeasurement as error:
                     raise Diagnostic(f"a worker cannot measure: {error}") from error
                 except Exception as error:
                     if tries[number] == RETRIES:
                         raise Diagnostic(
-                            f"{RETRIES} workers were lost, one after the other: {error or type(error).__name__}",
+                            f"{RETRIES} workers were lost, one after the other: {str(error) or type(error).__name__}",
                             hint="what was measured before is kept: the same call goes on from there",
                         ) from error
                     submit(number)
                     continue
-                yield number, measurement
+                yield number, found
         finally:
             _cancel(pending)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import isfinite
 
 from ..transforms.tir.scheduling.tuning_records import Status
 
@@ -61,6 +62,43 @@ class Measurement:
     default_seconds: float = 0.0
     message: str = ""
     spent: Mapping[str, float] = field(default_factory=dict[str, float])
+
+
+def measurement(answer: object) -> Measurement:
+    """What a worker has answered, in Python's own numbers.
+
+    Raises:
+        ValueError: it is no measurement, or its times are none.
+    """
+    if not isinstance(answer, Measurement) or not isinstance(answer.status, Status):  # pyright: ignore
+        raise ValueError(f"a worker answers with {type(answer).__name__}, and not with a measurement")
+    ratios = tuple(_number(each) for each in answer.ratios)
+    seconds, default = _number(answer.seconds), _number(answer.default_seconds)
+    if answer.status is Status.MEASURED:
+        if not ratios or min(ratios) <= 0:
+            raise ValueError("a worker has measured, and says no times, or such that are not positive")
+        if 0 < min(seconds, default) < _SHORTEST_S:
+            raise ValueError(f"a worker says {seconds:g} s and {default:g} s, in which nothing can be done")
+        if default > 0 and not min(ratios) / _NEAR <= seconds / default <= max(ratios) * _NEAR:
+            raise ValueError(f"a worker says {seconds:g} s and {default:g} s, and a ratio of {ratios[0]:g}")
+    spent = {what: _number(each) for what, each in answer.spent.items()}
+    return Measurement(answer.status, ratios, seconds, default, str(answer.message), spent)
+
+
+_SHORTEST_S = 1e-10
+"""No call is as short as that."""
+_NEAR = 1 + 1e-6
+"""The ratio of medians lies between the least and the greatest of ratios, but for rounding."""
+
+
+def _number(value: object) -> float:
+    try:
+        number = float(value)  # pyright: ignore[reportArgumentType]
+    except (TypeError, ValueError):
+        raise ValueError(f"a worker answers with {value!r}, which is no number") from None
+    if not isfinite(number) or number < 0:
+        raise ValueError(f"a worker measures {number:g}, which is no time")
+    return number
 
 
 class NoMeasurement(Exception):

@@ -38,6 +38,10 @@ class Pool(Protocol):
     def submit(self, fn: Callable[[Job], Measurement], /, *args: Any) -> Future: ...
 
 
+START_S = 120.0
+"""Seconds that a measuring process may take to begin: it imports Weft, on a machine with much else to do."""
+
+
 class Child:
     """A measuring process. It ends when this object does, or when this process does, however it does."""
 
@@ -54,7 +58,30 @@ class Child:
         finally:
             other.close()
         self.end = weakref.finalize(self, _end, self.process, self.connection)
+        self._has_begun = False
         _CHILDREN.add(self)
+
+    def begin(self) -> None:
+        """Wait until the process takes jobs. What keeps it from that is not to be blamed on a schedule.
+
+        Raises:
+            NoMeasurement: it has ended by itself, or does not begin.
+            ConnectionError: it was ended.
+        """
+        if self._has_begun:
+            return
+        try:
+            if not self.connection.poll(START_S):
+                self.end()
+                raise NoMeasurement(f"a measuring process has not begun after {START_S:g} seconds")
+            self.connection.recv()
+        except (EOFError, OSError) as error:
+            code = self.process.wait()
+            if code < 0:
+                raise ConnectionError(_death(code)) from error
+            why = f"a measuring process cannot begin: {_death(code)}; it is `{sys.executable} -m weft.tuning.worker`"
+            raise NoMeasurement(why) from error
+        self._has_begun = True
 
     def ask(self, job: Job) -> Measurement | None:
         """The answer; `None` where it is late. Then, and where the process has died, the process is no more.
@@ -95,11 +122,13 @@ def run_job(job: Job) -> Measurement:
 
     Raises:
         NoMeasurement: this machine cannot do it.
+        ConnectionError: the measuring process was ended before it could.
     """
-    start = perf_counter()
     child: Child | None = getattr(_HERE, "child", None)
     if child is None or child.process.poll() is not None:
         child = _HERE.child = Child()
+    child.begin()
+    start = perf_counter()
     try:
         answer = child.ask(job)
     except (EOFError, OSError):

@@ -22,6 +22,7 @@ def main() -> int:
     import_module("..universe", __package__)  # which makes all of Weft's dialects and passes known
     from .serving import serve
 
+    connection.send(os.getpid())  # whoever waits for it learns that jobs are taken now
     serve(connection)
     return 0
 
