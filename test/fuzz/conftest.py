@@ -18,7 +18,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 FEW = {
     "graph": 24, "onnx_graph": 12, "text": 60, "pipeline": 120, "onnx": 60, "artefact": 60, "cache": 120,
-    "schedule": 8, "wide_schedule": 8, "design": 4, "tir_pass": 8, "relay_pass": 6, "dump": 24,
+    "schedule": 8, "wide_schedule": 8, "formed_schedule": 6, "design": 4, "tir_pass": 8, "relay_pass": 6, "dump": 24,
     "open_graph": 8, "te": 4, "program": 3,
 }  # fmt: skip
 """Cases of each kind in `make test`."""

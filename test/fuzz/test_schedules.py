@@ -8,20 +8,26 @@ from random import Random
 import numpy as np
 import numpy.typing as npt
 from mutate import run_cases
+from random_forms import random_formed_function
 from random_functions import random_function
 from random_symbolic_functions import random_symbolic_function
 from schedule_fuzzer import HARMLESS, Fuzzer
-from tir_run import seeds
+from tir_run import HOST, seeds
 from tvmscript_texts import only
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import FunctionType, ModuleOp, TensorType
 
+from weft.dialects.relay.core import CallLoweredOp, FuncOp, ReturnOp
 from weft.dialects.support.diagnostics import Diagnostic
 from weft.dialects.support.parser import parse_module
-from weft.dialects.tir.core import PrimFuncOp
+from weft.dialects.tir.core import PrimFuncOp, memref_of
 from weft.dialects.tir.interpreter import Interpreter
 from weft.kernel import Kernel, build_kernel
+from weft.lowering.compiler import compile_graph
 from weft.meta_schedule import TuneContext
+from weft.runtime.executable import Executable
 from weft.tir import Schedule
+from weft.transforms.infra import PassContext
+from weft.transforms.infra.config import BOUNDS_CHECKS
 from weft.transforms.infra.execution import run as run_pass
 from weft.transforms.infra.registry import new_ir_context
 from weft.transforms.tir.apply_schedule import ApplySchedulePass
@@ -171,6 +177,69 @@ def run_design(case: int) -> None:
             _check_machine_code(kernel, arrays, expected, each.schedule)
 
 
+def run_formed(case: int) -> None:
+    """One case of a function in other forms, of several element types: at least six primitives, as machine code that
+    checks its accesses; every third has symbols."""
+    random = Random(case)
+    made = random_formed_function(random, case % 3 == 0)
+    sizes: list[dict[str, int]] = [dict(zip("nm", each, strict=True)) for each in FORMED_SIZES if made.is_open] or [{}]
+    given = [made.arrays(case, each) for each in sizes]
+    interpreter = Interpreter(made.parse())
+    expected = [interpreter(arrays, None) for arrays in given]
+    schedule = Schedule(made.parse(), seed=case, debug_mask="all" if case % 4 == 0 else "none")
+    fuzzer = Fuzzer(schedule, case, case % 5 == 4, sampling=True)
+    if not _scheduled(fuzzer, random, given, expected):
+        return
+    if case % 4 == 0:
+        _check_trace(schedule, made.parse)
+    if case % 4 == 1:
+        _check_text(schedule, made.parse())
+    func, start = (made.parse(), "tir") if case % 4 == 2 else (only(schedule), "schedule")
+    if any(each in str(func) for each in NOT_ON_PROCESSORS):
+        return
+    what = f"{fuzzer.applied}\n{func}"
+    try:
+        run = _of_any_size(func, start) if made.is_open else _checked(func, len(made.outputs), start)
+    except Diagnostic as error:
+        assert any(reason in error.message for reason in NOT_AS_LOOPS), f"{error}\n{what}"
+        return
+    for threads in (1, 3):
+        for arrays, wants in zip(given, expected, strict=True):
+            for want, got in zip(wants, run(arrays, threads), strict=True):
+                np.testing.assert_array_equal(got.view(want.dtype), want, f"{threads} threads, {what}")
+
+
+FORMED_SIZES = ((5, 4), (0, 3), (1, 1), (7, 2), (2, 9))
+
+
+def _of_any_size(func: PrimFuncOp, start: str) -> Callable[[Arrays, int], Arrays]:
+    kernel = build_kernel(func, start=start, codegen_level=1)
+
+    def run(arrays: Arrays, threads: int) -> Arrays:
+        kernel.threads = threads
+        return list(kernel(*arrays))
+
+    return run
+
+
+def _checked(func: PrimFuncOp, outputs: int, start: str) -> Callable[[Arrays, int], Arrays]:
+    """Machine code that checks its accesses: a graph that calls a function tells of what is wrong."""
+    types = [memref_of(arg) for arg in func.region.block.args]
+    tensors = [TensorType(each.element_type, each.get_shape()) for each in types]
+    main = FuncOp("main", FunctionType.from_lists(tensors[:-outputs], tensors[-outputs:]))
+    call = CallLoweredOp(func.sym_name.data, list(main.body.block.args), tensors[-outputs:])
+    main.body.block.add_ops([call, ReturnOp(*call.results)])
+    with PassContext(3, config={BOUNDS_CHECKS: True}):
+        graph = compile_graph(ModuleOp([func.clone(), main]), HOST, start=start, codegen_level=1, jobs=1)
+
+    def run(arrays: Arrays, threads: int) -> Arrays:
+        signless = [each.view(f"i{each.itemsize}") if each.dtype.kind == "u" else each for each in arrays]
+        given = Executable(graph, threads)(*signless)
+        return [np.asarray(each) for each in (given if isinstance(given, tuple) else (given,))]
+
+    return run
+
+
 def run_wide(case: int) -> None:
     """One case of the functions and primitives that came later: every other one has symbols."""
     run_symbolic(case) if case % 2 else run(case // 2, wide=True)
@@ -184,6 +253,11 @@ def test_random_schedules_compute_the_same(schedule_cases: range) -> None:
 def test_random_schedules_of_gathers_sizes_and_threads_compute_the_same(wide_schedule_cases: range) -> None:
     wrong = run_cases(wide_schedule_cases, run_wide)
     assert not wrong, f"{len(wrong)} of {len(wide_schedule_cases)}:\n" + "\n".join(wrong[:20])
+
+
+def test_random_schedules_of_other_forms_compute_the_same(formed_schedule_cases: range) -> None:
+    wrong = run_cases(formed_schedule_cases, run_formed)
+    assert not wrong, f"{len(wrong)} of {len(formed_schedule_cases)}:\n" + "\n".join(wrong[:20])
 
 
 def test_random_designs_compute_the_same(design_cases: range) -> None:

@@ -16,16 +16,18 @@ from weft.tir import BlockRV, LoopRV, Schedule, ScheduleError, TensorIntrin
 
 
 class Fuzzer:
-    """Applies primitives at random to a function of one element type; those for devices, too, where asked."""
+    """Applies primitives at random to a function; those for devices, or that sample, too, where asked."""
 
-    def __init__(self, schedule: Schedule, seed: int, threads: bool = False):
+    def __init__(self, schedule: Schedule, seed: int, threads: bool = False, sampling: bool = False):
         self.schedule = schedule
         self.random = random.Random(seed)
-        self.primitives = PRIMITIVES | FOR_THREADS if threads else PRIMITIVES
+        self.primitives = PRIMITIVES | (FOR_THREADS if threads else {}) | (SAMPLING if sampling else {})
         self.applied: list[str] = []
         buffers = [arg for arg in only(schedule).region.block.args if isinstance(arg.type, MemRefType)]
         element = str(memref_of(buffers[-1]).element_type)
         self.dtype = element.replace("f", "float") if element.startswith("f") else element.replace("i", "int")
+        if element == "i1":
+            self.dtype = "int32"  # there are no products of truth values
 
     def block(self, likely: Callable[[BlockOp], bool] = lambda op: True) -> BlockRV:
         """A block, mostly one that is `likely` to be what a primitive is for."""
@@ -295,8 +297,21 @@ FOR_THREADS: dict[str, Callable[[Fuzzer], object]] = {
     name: lambda f: f.schedule.bind(f.loop(), f.random.choice(AXES)) for name in ("bind", "bind again", "and again")
 }
 """What a device has; as often as what loops are otherwise."""
+SAMPLING: dict[str, Callable[[Fuzzer], object]] = {
+    "sample_categorical": lambda f: f.schedule.split(
+        f.loop(), [None, f.schedule.sample_categorical([2, 3, 5], [0.5, 0.25, 0.25])]
+    ),
+}
+"""Of functions of several element types: their cases came later."""
 AXES = ("threadIdx.x", "threadIdx.x", "threadIdx.y", "blockIdx.x", "blockIdx.y", "vthread.x")
-COMPOSED = {"fuse_buffer_dims", "rolling_buffer", "tensorize", "sample_compute_location", "sample_perfect_tile"}
+COMPOSED = {
+    "fuse_buffer_dims",
+    "rolling_buffer",
+    "tensorize",
+    "sample_compute_location",
+    "sample_perfect_tile",
+    "sample_categorical",
+}
 """What is several primitives, of which a later one may be refused."""
 HARMLESS = {"unroll", "split", "add_unit_loop", "annotate"}
 """What is not run at once, but with what follows."""
