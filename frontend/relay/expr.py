@@ -29,10 +29,12 @@ from ...dialects.support.diagnostics import UsageError
 from ...dialects.support.retyping import retype
 from ...dialects.support.unique_names import UniqueNames
 from ...dialects.te.expr import Var as Symbol
+from ...transforms.relay.completion import own_params
 from .extents import AnyExtent as AnyExtent
 from .extents import VariableBlock
 from .extents import tensor_type as tensor_type
 from .function_values import function_value
+from .generics import written_at_uses
 from .made_of import completed as completed
 from .made_of import needs
 from .made_of import operations_of as operations_of
@@ -63,6 +65,7 @@ def Tuple(fields: Iterable[Operand]) -> Expr:
 def Let(variable: Var, value: Operand, body: Operand) -> Expr:
     """`body`, in which `variable` is `value`. Values are shared as they are, so this only gives the value a name;
     unless it does something to a reference, which is done before the body then. A function may call itself by the name.
+    One for any types is another function at each place where the name stands, for the types that it is used with there.
 
     Raises:
         UsageError: the variable is of another type, is bound already, or is a parameter; or the value is made of it,
@@ -73,9 +76,11 @@ def Let(variable: Var, value: Operand, body: Operand) -> Expr:
         if not isinstance(function := bound.owner, FnOp):
             raise UsageError(f"{variable!r} is bound to a value that is made of it; only a function refers to itself")
         close(function, old)
+    result = as_value(body)
+    if isinstance(function := bound.owner, FnOp) and own_params(bound) and not is_complete(old.type):
+        return Expr(written_at_uses(function, old, result))
     if not _may_be(bound.type, old.type):
         raise UsageError(f"{variable!r} cannot be bound to a value of type {bound.type}")
-    result = as_value(body)
     if _has_effect(bound):
         return _afterwards(variable, bound, result)
     if bound.name_hint is None:

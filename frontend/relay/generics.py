@@ -18,7 +18,10 @@ from xdsl.ir import Attribute, SSAValue
 
 from ...dialects.relay.control import ClosureOp, FnOp
 from ...dialects.relay.types import bind_params, is_complete, substituted, type_params
+from ...transforms.relay.completion import complete, own_params
 from ...transforms.relay.specialize_functions import convert_types
+from .made_of import needs, operations_of
+from .recursion import close
 
 
 def specialized(callee: SSAValue, given: Sequence[SSAValue]) -> tuple[SSAValue, list[SSAValue]]:
@@ -52,6 +55,34 @@ def specialized_arguments(
             if not bind_params([wanted], [values[place].type], bound):
                 return None
     return bound, values
+
+
+def for_any_types(value: SSAValue, variable: SSAValue) -> FnOp | None:
+    """The function that a value is, if it is one for any types; it may call itself by the variable's name."""
+    function = value.owner
+    if not isinstance(function, FnOp):
+        return None
+    if variable in needs(function):
+        close(function, variable)
+    if not own_params(function.result):
+        return None
+    if function.result.name_hint is None:
+        function.result.name_hint = variable.name_hint
+    return function
+
+
+def written_at_uses(function: FnOp, variable: SSAValue, body: SSAValue) -> SSAValue:
+    """`body`, with a function for any types in the place of a variable: a copy of it at each, which becomes one for the
+    types that it is used with there, now or when they are known."""
+    if body is variable:
+        return function.result
+    for use in list(variable.uses):
+        copy = function.clone()
+        copy.result.name_hint = variable.name_hint
+        use.operation.operands[use.index] = copy.result
+    for op in operations_of([body]):
+        complete(op)
+    return body
 
 
 def _is_generic(value: SSAValue) -> bool:

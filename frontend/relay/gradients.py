@@ -28,15 +28,15 @@ def gradient(expr: FuncOp | Operand, mod: ModuleOp | None = None, mode: str = "h
     what is told beside it. Functions that it calls are those of `mod`, of which `expr` may be the name of one.
 
     `mode` is TVM's, "first_order" or "higher_order"; both are one here. It goes through branches, and through function
-    values, references and data types where what they are is known in sight; for functions that call themselves there is
-    `FirstOrderGradient`, which adds functions to a module.
+    values, references and data types where what they are is known in sight. Functions that call themselves get others
+    beside them in `mod`, as in TVM, which give their gradients.
 
     Raises:
         UsageError: there is no such mode, or a name is given without its module.
         KeyError: the module has no function of that name.
         Diagnostic: something cannot be differentiated.
     """
-    from ...transforms.relay.first_order_gradient import differentiate
+    from ...transforms.relay.first_order_gradient import CalledGradients, differentiate
     from ...transforms.relay.inline import InlinePass
     from ...transforms.relay.partial_evaluate import PartialEvaluatePass
 
@@ -54,7 +54,12 @@ def gradient(expr: FuncOp | Operand, mod: ModuleOp | None = None, mode: str = "h
         module = PartialEvaluatePass()(module)
     function = _function_named(name, module)
     function.detach()
-    differentiate(function, first_only=True)
+    known: set[str] = set() if mod is None else {op.sym_name.data for op in mod.ops if isinstance(op, FuncOp)}
+    differentiate(function, CalledGradients(module, known), first_only=True)
+    if mod is not None:
+        for op in module.ops:
+            if isinstance(op, FuncOp) and op.sym_name.data not in known:
+                mod.body.block.add_op(op.clone())
     return function
 
 

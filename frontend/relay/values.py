@@ -26,6 +26,8 @@ from ...dialects.support.blame import notes_of
 from ...dialects.support.diagnostics import UsageError
 from ...dialects.support.dtypes import dtype_name, numpy_dtype
 from ...dialects.support.nd import NDArray, as_nd
+from ...dialects.support.retyping import retype
+from ...transforms.relay.completion import own_params
 from .attrs import Attrs
 from .base import Span, span_of
 from .constants import constant_array, held
@@ -388,6 +390,9 @@ def apply(function: Expr | FuncOp, args: Sequence[Operand]) -> Expr:
         raise UsageError(f"a value of type {callee.type} is no function")
     callee, values = specialized(callee, values)
     made = ApplyOp(callee, values)
+    if isinstance(owner := callee.owner, FnOp) and own_params(callee):  # what it is called with is not known yet
+        sides = [*owner.function_type.inputs, *owner.function_type.outputs]
+        retype(made.res[0], instance(sides, [value.type for value in values])[-1])
     completed([made.res[0]])
     if is_complete(callee.type) and all(is_complete(value.type) for value in values):
         try:

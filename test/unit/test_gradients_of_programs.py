@@ -96,6 +96,23 @@ def test_the_gradient_goes_through_a_recursion() -> None:
     assert none == 0
 
 
+def test_gradient_puts_functions_beside_those_that_call_themselves_into_their_module() -> None:
+    i, x = variables()
+    power, j, y = relay.GlobalVar("power"), *variables()
+    body = relay.If(relay.less(i, relay.const(1)), relay.tanh(x), x * power(i - relay.const(1), x))
+    other = relay.Function([y], y)  # of the name that the gradient would have
+    loss = relay.Function([j, y], relay.sum(power(j, y)))
+    functions = {power: relay.Function([i, x], body), "power_gradient": other, "loss": loss}
+    module = relay.IRModule(functions)
+    with pytest.raises(Diagnostic, match="the function that it calls is not known here"):
+        relay.transform.gradient(module["loss"])
+    module["main"] = relay.transform.gradient(module["loss"], module)
+    module.verify()
+    assert {"power", "power_gradient", "main"} < {name.name_hint for name in module.get_global_vars()}
+    expected = 3 * X**2 * np.tanh(X) + X**3 * (1 - np.tanh(X) ** 2)
+    np.testing.assert_allclose(gradient_of(module, np.array(3, np.int32), X)[1], expected)
+
+
 def test_what_a_recursion_gives_is_not_computed_again_where_nothing_needs_it() -> None:
     text = str(recursion())
     backwards = text[text.index("private @power_gradient") :]

@@ -97,3 +97,58 @@ def test_a_global_function_for_any_types_that_is_not_there_yet_is_one_for_those_
     assert module["main"].ret_type == relay.scalar_type("int32")
     run: Any = relay.create_executor(kind, module).evaluate()
     assert run() == 4
+
+
+LOCAL = """#[version = "0.0.5"]
+type List[A] { Cons(A, List[A]), Nil, }
+def @map[A, B](%f: fn (A) -> B, %l: List[A]) -> List[B] {
+  match (%l) { Cons(%h, %t) => Cons(%f(%h), @map(%f, %t)), Nil => Nil }
+}
+def @pair[A](%x: A, %n: int32) -> (A, (int32, A)) {
+  let %there = fn () -> A { %x };
+  let %beside = fn [B](%y: B) -> (B, A) { (%y, %x) };
+  let %p = %beside(%n);
+  ({ let %q = %beside(%x); %q.0 }, (%p.0, %there()))
+}
+def @main(%x: Tensor[(2), float32], %i: int32) {
+  let %calls = ref(0);
+  let %id = fn [A](%v: A) -> A { ref_write(%calls, ref_read(%calls) + 1); %v };
+  let %length = fn [A](%l: List[A]) -> int32 { match (%l) { Cons(%h, %t) => 1 + %length(%t), Nil => 0 } };
+  let %reversed = fn [A](%l: List[A], %r: List[A]) -> List[A] {
+    match (%l) { Cons(%h, %t) => %reversed(%t, Cons(%h, %r)), Nil => %r }
+  };
+  let %first = fn [A](%d: A, %l: List[A]) -> A { match (%l) { Cons(%h, %t) => %h, Nil => %d } };
+  let %twice = fn [A, B, C](%f: fn (B) -> C, %g: fn (A) -> B, %v: A) -> C { %f(%g(%v)) };
+  let %a = Cons(%i, Cons(%i, Nil));
+  let %b = @map(%id, Cons(%x, Cons(%x + %x, Nil)));
+  let %c = %length(%reversed(%a, Nil)) + %length(%b) + %first(%i, Nil);
+  let %d = %twice(fn (%j: float32) -> float32 { %j * 2f }, fn (%j: int32) -> float32 { cast(%j, dtype="float32") }, %i);
+  (%id(%c), %first(%x, %reversed(%b, Nil)), %d, @pair(%x, %i), ref_read(%calls))
+}
+"""
+
+
+@pytest.mark.parametrize("kind", ["debug", "vm"])
+def test_a_local_function_for_any_types_is_one_for_those_of_each_place_where_its_name_stands(kind: str):
+    run: Any = relay.create_executor(kind, relay.parse(LOCAL)).evaluate()
+    x = np.array([1, 2], np.float32)
+    total, last, doubled, (same, (number, there)), calls = run(x, np.int32(3))
+    assert (total, doubled, number, calls) == (7, 6, 3, 3)
+    for found, wanted in ((last, 2 * x), (same, x), (there, x)):
+        np.testing.assert_array_equal(np.asarray(found), wanted)
+
+
+@pytest.mark.parametrize("kind", ["debug", "vm"])
+def test_let_gives_a_function_for_any_types_to_each_of_its_uses(kind: str):
+    x, i, same = relay.var("x", shape=(2,)), relay.var("i", shape=(), dtype="int32"), relay.var("same")
+    both = relay.Let(same, identity(), relay.Tuple([same(x), same(i), same(relay.Tuple([i, x]))]))
+    run: Any = relay.create_executor(kind).evaluate(relay.Function([x, i], both))
+    first, second, (third, _) = run(np.array([1, 2], np.float32), np.int32(3))
+    assert [*np.asarray(first), second, third] == [1, 2, 3, 3]
+
+
+def test_the_types_that_a_local_function_sees_around_it_are_not_its_own():
+    text = """#[version = "0.0.5"]
+    def @main[A](%y: A, %z: Tensor[(2), float32]) -> A { let %g = fn (%o: A) -> A { %y }; %g(%z) }"""
+    with pytest.raises(Diagnostic, match="do not match the function"):
+        relay.parse(text)

@@ -23,12 +23,26 @@ from ...dialects.relay.base import RelayOp
 from ...dialects.relay.control import ApplyOp, ClosureOp, FnOp, IfOp, RefCreateOp, RefReadOp
 from ...dialects.relay.core import CallOp, FuncOp, ReturnOp, TupleGetOp, TupleOp, YieldOp
 from ...dialects.relay.data import AdtOp, ConstructOp, MatchOp
+from ...dialects.relay.interpreter import free_values
 from ...dialects.relay.ops.annotation import DeviceCopyOp, OnDeviceOp
-from ...dialects.relay.types import AdtType, RefType, either, instance, is_complete, merged, tuple_type
+from ...dialects.relay.types import (
+    AdtType,
+    ParamType,
+    RefType,
+    bind_params,
+    either,
+    instance,
+    is_complete,
+    merged,
+    substituted,
+    tuple_type,
+    type_params,
+)
 from ...dialects.support.blame import at_fault
 from ...dialects.support.diagnostics import Diagnostic
 from ...dialects.support.retyping import retype
 from ..infra.walk import walk
+from .specialize_functions import convert_types
 
 
 def complete(op: Operation, functions: Mapping[str, FuncOp] | None = None) -> bool:
@@ -259,10 +273,37 @@ def _leave_generic(module: ModuleOp, functions: Mapping[str, FuncOp]) -> bool:
 
 
 def _set(value: SSAValue, type: Attribute) -> bool:
-    if is_complete(value.type) or (found := merged(value.type, type)) == value.type:
+    if is_complete(value.type):
+        return isinstance(value.owner, FnOp | ClosureOp) and _specialize(value.owner, type)
+    if (found := merged(value.type, type)) == value.type:
         return False
     retype(value, found)
     return True
+
+
+def own_params(function: SSAValue) -> set[str]:
+    """The types that a function value leaves open, beside those of what it sees around it, or is given."""
+    owner = function.owner
+    if not isinstance(owner, FnOp | ClosureOp) or not (params := type_params(function.type)):
+        return set()
+    around = free_values(owner) if isinstance(owner, FnOp) else owner.operands
+    return params - {each for value in around for each in type_params(value.type)}
+
+
+def _specialize(function: FnOp | ClosureOp, type: Attribute) -> bool:
+    """Make a function value for any types, which is used once, one for the types that it is used with, as far as these
+    are known."""
+    value, bound = function.result, dict[str, Attribute]()
+    if not (own := own_params(value)) or not isinstance(type, FunctionType) or not value.has_one_use():
+        return False
+    pairs = zip(_sides(value.type), _sides(type), strict=False)
+    said = [(mine, wanted) for mine, wanted in pairs if is_complete(wanted)]
+    if not bind_params([mine for mine, _ in said], [wanted for _, wanted in said], bound):
+        return False
+    bound = {label: given for label, given in bound.items() if label in own and given != ParamType(label)}
+    if bound:
+        convert_types(function, lambda each: substituted(each, bound))
+    return bool(bound)
 
 
 def _types(op: Operation, functions: Mapping[str, FuncOp]) -> Iterable[Attribute]:

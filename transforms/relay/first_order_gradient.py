@@ -23,7 +23,7 @@ Counterpart of TVM's `FirstOrderGradient`; `weft.relay.transform.gradient` does 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -85,17 +85,25 @@ class FirstOrderGradientPass(ModulePass):
 
 
 class CalledGradients:
-    """Functions that give the gradients of those that are called; made where they are asked for, once each."""
+    """Functions that give the gradients of those that are called; made where they are asked for, once each.
 
-    def __init__(self, module: ModuleOp):
-        self._module = module
+    Args:
+        module: what has the functions, and gets those.
+        taken: names that they cannot have beside those of the module.
+    """
+
+    def __init__(self, module: ModuleOp, taken: Iterable[str] = ()):
+        self._module, self._taken = module, set(taken)
         self._functions = {op.sym_name.data: op for op in module.ops if isinstance(op, FuncOp)}
         self._made: dict[str, str] = {}
 
     def __call__(self, call: CallOp, given: Sequence[Term | None], emit: Emit) -> list[Term]:
         """The gradients by the differentiable tensors among the arguments of a call."""
         callee = self._functions.get(call.callee.string_value())
-        if callee is None or not all(map(_is_of_tensors, (*call.arguments, *call.res))):
+        if callee is None:
+            hint = "give the module that has the function, too"
+            raise Diagnostic.at(call, "has no gradient: the function that it calls is not known here", hint=hint)
+        if not all(map(_is_of_tensors, (*call.arguments, *call.res))):
             raise Diagnostic.at(call, "has no gradient", hint="it takes or gives something else than tensors")
         leaves = [(result, path) for result in call.res for path in leaf_paths(result.type)]
         seeds = [
@@ -115,7 +123,7 @@ class CalledGradients:
         gradients by what it gives."""
         name = func.sym_name.data
         if name not in self._made:
-            made = free_name(f"{name}_gradient", {*self._functions, *self._made.values()})
+            made = free_name(f"{name}_gradient", {*self._taken, *self._functions, *self._made.values()})
             self._made[name] = made  # before its body is: the function may call itself
             self._module.body.block.add_op(self._backwards(func, made))
         return self._made[name]

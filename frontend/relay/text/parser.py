@@ -17,10 +17,11 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TypeAlias, cast
 
-from xdsl.dialects.builtin import ArrayAttr, FunctionType, UnitAttr
+from xdsl.dialects.builtin import ArrayAttr, UnitAttr
 from xdsl.ir import Attribute, Operation
 
 from ....dialects.relay.base import Value
+from ....dialects.relay.control import FnOp
 from ....dialects.relay.core import FuncOp
 from ....dialects.relay.devices import PARAMETER_DEVICES, RESULT_DEVICES, VirtualDevice, VirtualDeviceAttr
 from ....dialects.relay.types import is_complete
@@ -28,7 +29,8 @@ from ....dialects.support.diagnostics import did_you_mean
 from ....dialects.support.retyping import retype
 from ..calls import Call, RefCreate, RefRead, RefWrite
 from ..data import Constructor, GlobalTypeVar, TypeData
-from ..expr import Expr, Function, GlobalVar, If, Let, Operand, Tuple, TupleGetItem, Var
+from ..expr import Expr, Function, GlobalVar, If, Let, Operand, Tuple, TupleGetItem, Var, as_value
+from ..generics import for_any_types
 from ..kinds import AnyExpr
 from ..matching import Clause, Pattern, PatternConstructor, PatternTuple, PatternVar, PatternWildcard, match
 from ..module import IRModule
@@ -63,7 +65,8 @@ class RelayParser(ValueParser):
     def __init__(self, source: Source, module: IRModule, table: Mapping[str, Sequence[object]]):
         super().__init__(source, table)
         self.module = module
-        self.scopes: list[dict[str, Var]] = [{}]
+        self.scopes: list[dict[str, Var | FnOp]] = [{}]
+        """What names stand for: variables, and functions for any types, of which each word is a copy."""
         self.graph: dict[str, Given] = {}
         self.types = {f"@{name.name_hint}": each.function_type for name, each in module.functions.items()}
         self.constructors: dict[str, Constructor] = {}
@@ -210,10 +213,16 @@ class RelayParser(ValueParser):
                 variable = self._bound(name, type)
                 self.sign("=")
                 value = self._binary()
+                if type is None and isinstance(value, FuncOp | Expr):
+                    given = as_value(value)
+                    if (function := for_any_types(given, variable.value)) is not None:
+                        self.scopes[-1][name.text] = function
+                        self.sign(";")
+                        continue
+                    value = Expr(given)
                 bindings.append((name, variable, value))
                 if isinstance(value, Expr) and is_complete(known := value.value.type) and type is None:
-                    if not isinstance(known, FunctionType):  # which may be for any types, and be used with several
-                        retype(variable.value, known)
+                    retype(variable.value, known)
                 self.sign(";")
             elif token.kind is Kind.GRAPH and self.is_sign("=", 1):
                 self.at += 2
@@ -321,10 +330,10 @@ class RelayParser(ValueParser):
                 self.at -= 1
                 self.fail(f"expected an expression, found {'the end' if token.kind is Kind.END else repr(token.text)}")
 
-    def _variable(self, token: Token) -> Var:
+    def _variable(self, token: Token) -> Expr:
         for scope in reversed(self.scopes):
-            if token.text in scope:
-                return scope[token.text]
+            if (found := scope.get(token.text)) is not None:
+                return Expr(found.clone().result) if isinstance(found, FnOp) else found
         names = {name for scope in self.scopes for name in scope}
         self.fail(f"there is no variable {token.text} here", token, did_you_mean(token.text, names))
 
