@@ -16,6 +16,7 @@ from typing import TypeVar
 
 from xdsl.dialects.builtin import ArrayAttr, FunctionType, StringAttr, TensorType, i1
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...dialects.relay.base import Value, as_attribute, flatten_types
 from ...dialects.relay.control import ApplyOp, FnOp, IfOp, RefCreateOp, RefReadOp, RefWriteOp
@@ -33,7 +34,6 @@ from ...transforms.relay.completion import own_params
 from .extents import AnyExtent as AnyExtent
 from .extents import VariableBlock
 from .extents import tensor_type as tensor_type
-from .function_values import function_value
 from .generics import written_at_uses
 from .made_of import completed as completed
 from .made_of import needs
@@ -111,14 +111,36 @@ def _has_effect(value: SSAValue) -> bool:
 
 
 def _afterwards(variable: Var, value: SSAValue, body: SSAValue) -> Expr:
-    """`body`, computed after `value`: a function of the variable, which is called."""
+    """`body`, computed after `value`: a function of the variable, which is called. What it calls so in turn stands in
+    its block, one after the other."""
     old = variable.value
     if not is_complete(old.type):
         retype(old, value.type)
     completed([body])
-    made = ApplyOp(function_value(Function([variable], body)), [value])
+    block = Block(arg_types=[old.type])
+    block.args[0].name_hint = old.name_hint
+    copied([body], {old: block.args[0]}, YieldOp, block)
+    for op in list(block.ops):
+        if isinstance(op, ApplyOp) and (called := _written_for(op)) is not None:
+            end = called.body.block.last_op
+            assert end is not None
+            Rewriter.inline_block(called.body.block, InsertPoint.before(op), list(op.arguments))
+            Rewriter.replace_op(op, [], [end.operands[0]])
+            Rewriter.erase_op(end)
+            Rewriter.erase_op(called)
+    function = FnOp(FunctionType.from_lists([old.type], [body.type]), Region(block))
+    made = ApplyOp(function.result, [value])
     completed([made.res[0]])
     return Expr(made.res[0])
+
+
+def _written_for(call: ApplyOp) -> FnOp | None:
+    """The function of a call that is the only one of it, and stands in its block; nothing where more is said of it, or
+    where it is for any types, which the call says."""
+    function = call.callee.owner
+    if not isinstance(function, FnOp) or function.parent is not call.parent or function.attributes:
+        return None
+    return function if function.result.has_one_use() and not own_params(function.result) else None
 
 
 @checked

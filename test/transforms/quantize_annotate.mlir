@@ -40,3 +40,15 @@ relay.func @what_is_no_constant_and_what_follows_no_product_stay(%x: tensor<2x4x
   %p = relay.nn.max_pool2d %i {pool_size = array<i64: 2, 2>} : (tensor<1x2x4x4xf32>) -> tensor<1x2x3x3xf32>
   relay.return %y, %p : tensor<2x3xf32>, tensor<1x2x3x3xf32>
 }
+
+// Both factors of a product of batches of matrices may be data.
+// CHECK-LABEL: relay.func @both_factors_may_be_data
+// CHECK:       %[[X:.*]] = relay.qnn.dequantize
+// CHECK:       %[[Y:.*]] = relay.qnn.dequantize
+// CHECK:       relay.nn.batch_matmul %[[X]], %[[Y]]
+// SKIP-LABEL:  relay.func @both_factors_may_be_data
+// SKIP-COUNT-2: relay.qnn.dequantize
+relay.func @both_factors_may_be_data(%x: tensor<1x2x4xf32>, %y: tensor<1x3x4xf32>) -> tensor<1x2x3xf32> {
+  %z = relay.nn.batch_matmul %x, %y : (tensor<1x2x4xf32>, tensor<1x3x4xf32>) -> tensor<1x2x3xf32>
+  relay.return %z : tensor<1x2x3xf32>
+}

@@ -104,8 +104,6 @@ def test_gradient_puts_functions_beside_those_that_call_themselves_into_their_mo
     loss = relay.Function([j, y], relay.sum(power(j, y)))
     functions = {power: relay.Function([i, x], body), "power_gradient": other, "loss": loss}
     module = relay.IRModule(functions)
-    with pytest.raises(Diagnostic, match="the function that it calls is not known here"):
-        relay.transform.gradient(module["loss"])
     module["main"] = relay.transform.gradient(module["loss"], module)
     module.verify()
     assert {"power", "power_gradient", "main"} < {name.name_hint for name in module.get_global_vars()}
@@ -186,8 +184,8 @@ def test_a_function_that_calls_itself_needs_a_module() -> None:
     power = relay.GlobalVar("power")
     body = relay.If(relay.less(i, relay.const(1)), x, x * power(i - relay.const(1), x))
     module = relay.IRModule({power: relay.Function([i, x], body), "main": relay.Function([i, x], power(i, x))})
-    with pytest.raises(Diagnostic, match="has no gradient"):
-        relay.transform.gradient(module["main"], module)
+    with pytest.raises(Diagnostic, match="the function that it calls is not known here"):
+        relay.transform.gradient(module["main"])
 
 
 def test_a_function_of_integers_that_gives_integers_is_refused() -> None:

@@ -29,6 +29,11 @@ def @in_tuple(%t: (int32, ref(int32)), %v: int32) -> int32 {
     [
         ("let %c = Cell(ref(1)); let %a = @swap(%c, %v); (@swap(%c, 0), %a)", (7, 1)),
         ("let %c = Cell(ref(1)); let %a = @swap(%c, %v); (@swap(%c, 0), 0)", (7, 0)),
+        (
+            "let %c = Cell(ref(1)); let %a = @swap(%c, %v); let %z = @swap(%c, 0); let %y = @swap(%c, 5); (%y, %z)",
+            (0, 7),
+        ),
+        ("let %c = Cell(ref(1)); (@swap(%c, 3), { let %a = @swap(%c, %v); let %z = @swap(%c, 0); %z })", (1, 7)),
         ("let %r = ref(1); let %c = Cell(%r); let %a = @swap(%c, %v); (ref_read(%r), %a)", (7, 1)),
         ("let %c = (0, ref(1)); let %a = @in_tuple(%c, %v); (@in_tuple(%c, 0), %a)", (7, 1)),
         ("let %c = Box(Cell(ref(1))); let %a = @boxed(%c, %v); (@boxed(%c, 0), %a)", (7, 1)),
@@ -40,6 +45,29 @@ def test_what_a_call_does_to_what_it_is_given_happens_where_it_stands(
     module = relay.parse(f"{CELLS}def @main(%v: int32) {{ {body} }}")
     found = relay.create_executor(kind, mod=module).evaluate()(np.int32(7))
     assert tuple(map(int, found)) == expected
+
+
+@pytest.mark.parametrize("kind", ["debug", "vm"])
+def test_what_is_done_last_may_be_the_result(kind: str) -> None:
+    body = "let %c = Cell(ref(1)); let %y = @swap(%c, %v); let %z = @swap(%c, 0); %z"
+    module = relay.parse(f"{CELLS}def @main(%v: int32) {{ {body} }}")
+    assert relay.create_executor(kind, module).evaluate()(np.int32(7)) == 7
+
+
+def test_what_is_done_one_after_the_other_stands_so() -> None:
+    x, r = relay.var("x", shape=(2,)), relay.var("r")
+    body = relay.RefRead(r)
+    for number in range(30):
+        write = relay.RefWrite(r, relay.RefRead(r) + relay.const(np.float32(number)) * x)
+        body = relay.Let(relay.var(f"u{number}"), write, body)
+    function = relay.Function([x], relay.Let(r, relay.RefCreate(x), body))
+    lines = function.astext().splitlines()
+    assert max(len(line) - len(line.lstrip()) for line in lines) == 4
+    written = [line.strip() for line in lines if "ref_write" in line]
+    assert len(written) == 30 and sum("ref_read" in line for line in lines) == 31
+    assert written == [f"ref_write(%r, %{4 * number + 2});" for number in range(30)]
+    found: Any = relay.create_executor().evaluate(function)
+    np.testing.assert_array_equal(found(np.ones(2, np.float32)), np.full(2, 436, np.float32))
 
 
 def test_variables_without_a_type_may_be_cells() -> None:

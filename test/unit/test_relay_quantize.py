@@ -71,6 +71,22 @@ def test_what_is_simulated_is_what_is_computed_with_bytes():
     np.testing.assert_allclose(run(simulated, X), run(found, X), rtol=1e-5, atol=1e-5)
 
 
+def test_products_of_batches_of_matrices_are_of_bytes_whatever_their_factors_are():
+    rng = np.random.default_rng(5)
+    q, k = relay.var("q", shape=(2, 4, 8)), relay.var("k", shape=(2, 5, 8))
+    v = rng.normal(size=(2, 6, 5)).astype(np.float32)
+    weights = relay.nn.softmax(relay.nn.batch_matmul(q, k))
+    module = weft.IRModule.from_expr(relay.Function([q, k], relay.nn.batch_matmul(weights, relay.const(v))))
+    data = [{"q": rng.normal(size=(2, 4, 8)), "k": rng.normal(size=(2, 5, 8))} for _ in range(3)]
+    given = [data[0][name].astype(np.float32) for name in "qk"]
+    with qconfig(calibrate_mode="percentile", weight_scale="max"):
+        found = quantize(module, dataset=data)
+    run = relay.create_executor("debug", mod=found).evaluate()
+    expected = relay.create_executor("debug", mod=module).evaluate()(*given)
+    assert 0 < np.abs(run(*given) - expected).max() < 0.06
+    assert "qnn.batch_matmul" in names_of(found) and "nn.batch_matmul" not in names_of(found)
+
+
 def test_the_first_convolution_and_dense_layers_stay_unless_they_shall_not():
     module, params = network()
     found = quantize(module, params)

@@ -6,13 +6,15 @@
                                          %y = relay.nn.conv2d %1, %2
 
 So the network computes what it would with bytes, but with floats; `sink-dequantize`, which compilations have, makes
-it compute with them. Annotated are convolutions in the plane and dense layers whose weights are constants, and the
-operands of `max_pool2d` and `batch_flatten` behind such. A value is quantised once for all in a block that read it.
+it compute with them. Annotated are convolutions in the plane and dense layers whose weights are constants, products of
+batches of matrices, whose second factor may be data as well, and the operands of `max_pool2d` and `batch_flatten`
+behind such. A value is quantised once for all in a block that read it.
 Zero points are 0: bytes stand for the numbers from `-global-scale` to that. What is marked `simulated` may be given
 another scale by calibration (`relay.quantize`). Weights become bytes at once, by the largest of their magnitudes, or,
 as `power2`, the power of two above it; none of them is -128.
 
-Does not: annotate sums of tensors, which stay floats between products; products of weights that are given at run time.
+Does not: annotate sums of tensors, which stay floats between products; convolutions and dense layers whose weights are
+given at run time.
 
 Counterpart of TVM's `QuantizeAnnotate` and of what its `QuantizeCalibrate` does without data.
 """
@@ -31,7 +33,7 @@ from ...dialects.relay.core import FuncOp
 from ...dialects.relay.ops.elementwise import ClipOp
 from ...dialects.relay.ops.nn.activation import LEAST_NORMAL, ReluOp
 from ...dialects.relay.ops.nn.convolution import Conv2dOp
-from ...dialects.relay.ops.nn.dense import BiasAddOp, DenseOp
+from ...dialects.relay.ops.nn.dense import BatchMatmulOp, BiasAddOp, DenseOp
 from ...dialects.relay.ops.nn.pool import MaxPool2dOp
 from ...dialects.relay.ops.nn.spatial import BatchFlattenOp
 from ...dialects.relay.ops.qnn.quantization import DequantizeOp, QuantizeOp
@@ -109,6 +111,8 @@ class _Annotation:
                 self._product(op, number in self.options.skip_conv_layers)
             case DenseOp():
                 self._product(op, self.options.skip_dense_layer)
+            case BatchMatmulOp():
+                self._product(op, skipped=False)
             case MaxPool2dOp() | BatchFlattenOp() if self._is_behind_product(op.operands[0]):
                 self._quantize(op)
             case _:
@@ -121,8 +125,14 @@ class _Annotation:
         types = [tensor(value).element_type for value in (*op.operands, *op.results)]
         if skipped:
             why = "it is to be skipped"
-        elif weight is None or any(type != f32 for type in types):
-            why = "it is no product of floats and a constant weight"
+        elif any(type != f32 for type in types):
+            why = "it is no product of floats"
+        elif weight is None and isinstance(op, BatchMatmulOp):
+            for place in range(2):
+                self._quantize(op, place)
+            return
+        elif weight is None:
+            why = "its weight is no constant"
         elif not np.isfinite(weight).all():
             why = "no bytes stand for the infinite numbers or NaN of its weight"
         else:
@@ -155,10 +165,10 @@ class _Annotation:
         emit.insert_before(at)
         return result
 
-    def _quantize(self, op: RelayOp) -> None:
-        """Let an operator read its first operand as bytes."""
+    def _quantize(self, op: RelayOp, place: int = 0) -> None:
+        """Let an operator read an operand as bytes."""
         self.done.add(op)
-        value = op.operands[0]
+        value = op.operands[place]
         if (key := (value, op.parent)) not in self.simulated:
             emit = Emitter()
             scale = emit.constant(self.options.global_scale / STEPS, f32, "scale")
@@ -167,7 +177,7 @@ class _Annotation:
             quantize.attributes[SIMULATED] = UnitAttr()
             self.simulated[key] = emit(DequantizeOp(emit(quantize), scale, zero))
             emit.insert_before(op)
-        op.operands[0] = self.simulated[key]
+        op.operands[place] = self.simulated[key]
 
     def _is_behind_product(self, value: SSAValue) -> bool:
         while isinstance(value.owner, BETWEEN):

@@ -32,7 +32,7 @@ integers, whose results may be steps apart. TVM has no pass like this one; its `
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 from typing import ClassVar
@@ -50,7 +50,7 @@ from ...dialects.relay.ops.nn.activation import ReluOp
 from ...dialects.relay.ops.nn.byte_products import flipped
 from ...dialects.relay.ops.nn.conv_transpose import Conv2dTransposeOp
 from ...dialects.relay.ops.nn.convolution import Conv2dOp
-from ...dialects.relay.ops.nn.dense import BiasAddOp, DenseOp
+from ...dialects.relay.ops.nn.dense import BatchMatmulOp, BiasAddOp, DenseOp
 from ...dialects.relay.ops.nn.spatial import BatchFlattenOp, DepthToSpaceOp
 from ...dialects.relay.ops.qnn.fixed_point import integer_range
 from ...dialects.relay.ops.qnn.products import QnnConv2dOp, QnnConv2dTransposeOp, QnnDenseOp
@@ -286,25 +286,32 @@ def _exact_product(site: Site) -> None:
         raise NotQuantizedError(f"it is a product of {left.dtype} and {right.dtype}")
     if right.zero.any():
         raise NotQuantizedError("the zero point of its weight is not 0")
-    axis = site.op.layouts()[1].position("O") if isinstance(site.op, Conv2dOp | Conv2dTransposeOp) else 0
-    if not _holds_sums(weight, axis):
+    match site.op:
+        case Conv2dOp() | Conv2dTransposeOp():
+            kept = (site.op.layouts()[1].position("O"),)
+        case BatchMatmulOp():
+            kept = (0, 1)
+        case _:
+            kept = (0,)
+    if not _holds_sums(weight, kept):
         raise NotQuantizedError("32 bits might not hold its sums")
 
 
-def _holds_sums(weight: SSAValue, axis: int) -> bool:
-    """Whether sums of bytes times those of a weight, with a result for each slice along `axis`, stay below `MOST`: for
-    any weight of this shape, or for the one that it is."""
+def _holds_sums(weight: SSAValue, kept: Sequence[int]) -> bool:
+    """Whether sums of bytes times those of a weight, along all of its axes but those that are `kept`, stay below
+    `MOST`: for any weight of this shape, or for the one that it is."""
     import numpy as np
 
     shape = shape_of(weight)
-    if DYNAMIC in shape:
+    summed = tuple(n for n in range(len(shape)) if n not in {axis % len(shape) for axis in kept})
+    extents = [shape[n] for n in summed]
+    if DYNAMIC in extents:
         return False
-    if prod(shape) // max(1, shape[axis]) * 255 * 255 < MOST:
+    if prod(extents) * 255 * 255 < MOST:
         return True
     if (array := known(weight)) is None:
         return False
-    others = tuple(n for n in range(array.ndim) if n != axis % array.ndim)
-    return int(np.abs(array, dtype=np.int16).sum(axis=others, dtype=np.int64).max(initial=0)) * 255 < MOST
+    return int(np.abs(array, dtype=np.int16).sum(axis=summed, dtype=np.int64).max(initial=0)) * 255 < MOST
 
 
 def _is_product(value: SSAValue) -> bool:
@@ -315,7 +322,7 @@ def _is_product(value: SSAValue) -> bool:
     if not isinstance(made, QnnConv2dOp | QnnConv2dTransposeOp | QnnDenseOp):
         return False
     factors = (dtype_name(tensor(each).element_type) for each in (made.data, made.weight))
-    return all(each in BYTES for each in factors) and _holds_sums(made.weight, made.kernel_axis())
+    return all(each in BYTES for each in factors) and _holds_sums(made.weight, (made.kernel_axis(),))
 
 
 def _exact_bias(site: Site) -> None:
@@ -336,6 +343,7 @@ def _exact_bias(site: Site) -> None:
 SAME: dict[type[RelayOp], Callable[[Site], None]] = {
     Conv2dOp: _exact_product,
     Conv2dTransposeOp: _exact_product,
+    BatchMatmulOp: _exact_product,
     DenseOp: _exact_product,
     BiasAddOp: _exact_bias,
     ReluOp: _anything,
