@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+import weft
 from weft import relay
 from weft.dialects.relay.types import IncompleteType, either, tuple_type
 from weft.dialects.support.diagnostics import Diagnostic, UsageError
@@ -168,3 +169,29 @@ def test_the_type_of_either_of_two() -> None:
     assert either(tuple_type(a), tuple_type(a, a)) is None and either(tuple_type(a), a) is None
     assert either(IncompleteType(), a) == a
     assert either(tuple_type(a, IncompleteType()), tuple_type(c, c)) == tuple_type(b, c)
+
+
+TUPLES = """
+def @f(%p: ((Tensor[(?, 2), float32], Tensor[(?, 2), float32]), int32)) -> (Tensor[(?, 2), float32], (int32, Tensor[(?), float32])) {
+  let %q = %p.0;
+  let %c = concatenate((%q.0, %q.1));
+  if (greater(%p.1, 0)) { (%c, (%p.1, sum(%c, axis=[1]))) } else { (%q.1, (0, max(%q.1, axis=[1]))) }
+}
+def @main(%a: Tensor[(?, 2), float32], %b: Tensor[(?, 2), float32], %n: int32) {
+  let %r = @f(((%a, negative(%b)), %n));
+  @f(((%r.0, %a), %n - 1))
+}
+"""  # noqa: E501
+
+
+@pytest.mark.parametrize("level", [0, 3])
+def test_tuples_of_tuples_of_what_is_computed_go_through_calls_and_branches(level: int) -> None:
+    module = relay.parse(VERSION + TUPLES)
+    with weft.transform.PassContext(opt_level=level):
+        program = relay.create_executor("vm", mod=module).evaluate()
+    a, b = 2 * ones(1, 2), 3 * ones(2, 2)
+    for n, joined, number in ((0, a, 0), (1, a, 0), (2, np.concatenate([a, -b, a]), 1)):
+        rows, (told, found) = program(a, b, np.int32(n))
+        assert told == number
+        np.testing.assert_array_equal(np.asarray(rows), joined)
+        np.testing.assert_array_equal(np.asarray(found), joined.sum(1) if number else joined.max(1))

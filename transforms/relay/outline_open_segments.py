@@ -290,8 +290,7 @@ class _Outlining:
         return self.plan.get(value, _HERE)
 
     def _outline(self, before: Operation) -> None:
-        members = set[Operation](self.group)
-        own = set(members)
+        own = set[Operation](self.group)
         """What only puts results together for the group itself is its own as well."""
         for op in reversed(self.tuples):
             if all(use.operation in own for use in op.results[0].uses):
@@ -312,9 +311,9 @@ class _Outlining:
                     fields = [inside(field) for field in value.owner.fields]
                     body.add_op(made := TupleOp(*fields))
                     found = made.results[0]
-                case TupleGetOp() if isinstance(told := value.owner.tuple.owner, TupleOp):
-                    found = inside(told.fields[value.owner.index.value.data])  # whatever its other fields are
-                case TupleGetOp() if value.owner.tuple.owner in members:
+                case TupleGetOp() if (told := _told_field(value)) is not None:
+                    found = inside(told)  # whatever the other fields are
+                case TupleGetOp() if value.owner.tuple.owner in self.waiting:
                     whole = inside(value.owner.tuple)
                     body.add_op(made := TupleGetOp(whole, value.owner.index.value.data))
                     found = made.results[0]
@@ -377,6 +376,16 @@ class _Outlining:
         for op in reversed([*self.group, *self.tuples]):
             if op in own:
                 erase(op, safe_erase=False)
+
+
+def _told_field(value: SSAValue) -> SSAValue | None:
+    """What stands in a field of a tuple that is put together in sight, also within another one."""
+    if not isinstance(get := value.owner, TupleGetOp):
+        return None
+    made = get.tuple
+    while (told := _told_field(made)) is not None:
+        made = told
+    return made.owner.fields[get.index.value.data] if isinstance(made.owner, TupleOp) else None
 
 
 def _detached(value: SSAValue) -> Iterator[Operation]:
