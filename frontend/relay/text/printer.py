@@ -33,6 +33,7 @@ from ..function_values import region_function
 from ..function_views import function_attrs
 from ..made_of import operations_of
 from ..operators import call_form
+from ..state import may_hold_state
 from .lexer import VERSION
 from .metadata import Metadata
 
@@ -40,7 +41,7 @@ from .metadata import Metadata
 def function_text(function: FuncOp, with_metadata: bool = True) -> str:
     """The text of a function, without its name."""
     table = Metadata()
-    text = _Printer(table).function(function, "fn ")
+    text = _Printer(table, _has_references([function])).function(function, "fn ")
     return f"{_HEAD}\n{text}{_behind(table, with_metadata)}"
 
 
@@ -49,12 +50,12 @@ def module_text(module: ModuleOp, with_metadata: bool = True) -> str:
     ops = list(module.ops)
     if not all(isinstance(op, FuncOp | AdtOp) for op in ops):
         return str(module)
-    parts, table = [_HEAD], Metadata()
+    parts, table, in_order = [_HEAD], Metadata(), _has_references(ops)
     for op in ops:
         if isinstance(op, AdtOp):
             parts.append(_data_type(op))
         elif isinstance(op, FuncOp):
-            parts.append(_Printer(table).function(op, f"def @{op.sym_name.data}"))
+            parts.append(_Printer(table, in_order).function(op, f"def @{op.sym_name.data}"))
     return "\n\n".join(parts) + _behind(table, with_metadata) + "\n"
 
 
@@ -86,9 +87,10 @@ _OF_REFERENCES = {RefCreateOp.name: "ref", RefReadOp.name: "ref_read", RefWriteO
 def expression_text(value: SSAValue, with_metadata: bool = True) -> str:
     """The text of an expression: its free variables, what it is made of, and itself."""
     table = Metadata()
-    printer = _Printer(table)
+    operations = operations_of([value])
+    printer = _Printer(table, _has_references(operations))
     variables = [f"free_var {printer.name(each.value)}: {type_text(each.value.type)};" for each in free_vars(value)]
-    lines = [_HEAD, *variables, *printer.lines(operations_of([value]), [value], "")]
+    lines = [_HEAD, *variables, *printer.lines(operations, [value], "")]
     return "\n".join(lines) + _behind(table, with_metadata)
 
 
@@ -123,8 +125,10 @@ def _fields(texts: Sequence[str]) -> str:
 class _Printer:
     """Names values, and writes what they are."""
 
-    def __init__(self, table: Metadata) -> None:
+    def __init__(self, table: Metadata, in_order: bool) -> None:
         self._table = table
+        self._in_order = in_order
+        """Whether there are references: then each thing that may be done to one is told by a `let`, in its place."""
         self._names: dict[SSAValue, str] = {}
         self._taken: set[str] = set()
         self._lines = 0
@@ -134,14 +138,22 @@ class _Printer:
         if value in self._names:
             return self._names[value]
         assert isinstance(value, BlockArgument), "what is computed is named by its line"
-        hint = "".join(each if each.isalnum() or each == "_" else "_" for each in name_of(value)) or "v"
+        return self._named(value)
+
+    def _named(self, value: SSAValue) -> str:
+        """What a value is called from here on."""
+        text = self._names[value] = self._new(name_of(value))
+        return text
+
+    def _new(self, hint: str) -> str:
+        """A name that nothing else has."""
+        hint = "".join(each if each.isalnum() or each == "_" else "_" for each in hint) or "v"
         hint = hint if not hint[0].isdigit() else f"v{hint}"
         text, number = f"%{hint}", 0
         while text in self._taken:
             number += 1
             text = f"%{hint}_{number}"
         self._taken.add(text)
-        self._names[value] = text
         return text
 
     def lines(self, operations: Sequence[Operation], results: Sequence[SSAValue], indent: str) -> list[str]:
@@ -152,6 +164,15 @@ class _Printer:
             text = self._text(op, indent) + _place(op)
             if isinstance(op, RefWriteOp):
                 found.append(f"{indent}{text};")
+            elif (
+                self._in_order
+                and len(op.results) == 1
+                and _happens(op)
+                and (op.results[0] is not result or op is not operations[-1])
+            ):
+                named = self._named(op.results[0])
+                found.append(f"{indent}let {named} = {text};")
+                continue
             if len(op.results) > 1:
                 self._names |= {value: f"%{self._lines}.{place}" for place, value in enumerate(op.results)}
             elif op.results and (op.results[0] is result or _is_word(op)):
@@ -187,6 +208,8 @@ class _Printer:
                 return f"@{op.callee.string_value()}({', '.join(self._list(op.operands))})"
             case ClosureOp() if not op.captured:
                 return f"@{op.callee.string_value()}"
+            case ClosureOp():
+                return self._closure(op)
             case ApplyOp():
                 return f"{self.name(op.callee)}({', '.join(self._list(op.arguments))})"
             case FnOp():
@@ -211,6 +234,15 @@ class _Printer:
                 )
             case _:
                 return f"{op.name.removeprefix('relay.')}({', '.join(self._list(op.operands))})"
+
+    def _closure(self, op: ClosureOp) -> str:
+        """A function of the module whose first arguments are given: a function of the others."""
+        type = op.result.type
+        assert isinstance(type, FunctionType)
+        names = [self._new("x") for _ in type.inputs]
+        params = ", ".join(f"{name}: {type_text(each)}" for name, each in zip(names, type.inputs, strict=True))
+        given = ", ".join([*self._list(op.captured), *names])
+        return f"fn ({params}) -> {type_text(type.outputs.data[0])} {{ @{op.callee.string_value()}({given}) }}"
 
     def _constant(self, op: ConstantOp) -> str:
         array = op.numpy()
@@ -290,6 +322,34 @@ def _place(op: Operation) -> str:
     """Where what a line computes was written, as a comment, where that is known."""
     span = None if _is_word(op) else span_of(op.location)
     return "" if span is None else f" /* span={span} */"
+
+
+def _has_references(operations: Sequence[Operation]) -> bool:
+    """Whether something is done to references in operations."""
+    return any(isinstance(inner, RefReadOp | RefWriteOp | RefCreateOp) for op in operations for inner in op.walk())
+
+
+def _happens(op: Operation) -> bool:
+    """Whether it matters where, and how often, an operation is computed: it reads, changes or makes references, or
+    calls what may do so."""
+    seen: set[Operation] = set()
+    pending = [] if isinstance(op, FnOp) else [op]
+    while pending:
+        for inner in pending.pop().walk():
+            match inner:
+                case RefReadOp() | RefWriteOp() | RefCreateOp():
+                    return True
+                case ApplyOp():
+                    if not isinstance(called := inner.callee.owner, FnOp):
+                        return True
+                    if called not in seen:
+                        seen.add(called)
+                        pending.append(called)
+                case CallOp() if any(may_hold_state(each.type) for each in (*inner.operands, *inner.results)):
+                    return True
+                case _:
+                    pass
+    return False
 
 
 def _is_word(op: Operation) -> bool:
