@@ -100,12 +100,42 @@ def below(a: np.ndarray, diagonal: int = 0) -> np.ndarray:
     return np.where(np.tri(N, N, diagonal, dtype=bool), a * 2, -1)
 
 
+FROM_THE_DIAGONAL = (
+    TRIANGLE[: TRIANGLE.index("    for i in {outer}")]
+    + """
+    for i in {outer}(37):
+        for j in range(i, 37):
+            B[i, j] = B[i, j] * 0 + A[i, j] * 2
+"""
+)
+EMPTY = """
+@T.prim_func
+def f(A: T.Buffer[(37, 37), "int32"], B: T.Buffer[(37, 37), "int32"]):
+    for i, j in T.grid(37, 37):
+        B[i, j] = A[i, j]
+    for i in range(37):
+        for j in range({bounds}):
+            B[i, j] = 7
+            for k in range(j, 9):
+                B[i, k] = 8
+"""
+
+
 CASES: dict[str, tuple[str, Callable[[np.ndarray], np.ndarray]]] = {
     "a triangle": (TRIANGLE.format(outer="range", inner="range"), below),
     "a triangle by threads": (TRIANGLE.format(outer="T.parallel", inner="range"), below),
     "vectors": (TRIANGLE.format(outer="range", inner="T.vectorized"), below),
     "unrolled": (TRIANGLE.format(outer="range", inner="T.unroll"), below),
     "threads within": (TRIANGLE.format(outer="range", inner="T.parallel"), below),
+    "from the diagonal": (FROM_THE_DIAGONAL.format(outer="range"), lambda a: np.where(np.tri(N, N, -1), -1, a * 2)),
+    "the same by threads": (
+        FROM_THE_DIAGONAL.format(outer="T.parallel"),
+        lambda a: np.where(np.tri(N, N, -1), -1, a * 2),
+    ),
+    "nothing": (EMPTY.format(bounds="3, 3"), np.copy),
+    "less than nothing": (EMPTY.format(bounds="5, 2"), np.copy),
+    "never anything": (EMPTY.format(bounds="i + 5, i + 2"), np.copy),
+    "ends below zero": (EMPTY.format(bounds="i // 2, i - 40"), np.copy),
     "a chain": (CHAIN, chain),
     "grids within": (ELIMINATION, elimination),
     "iterators of a block around": (IN_A_BLOCK, lambda a: np.where(np.arange(N)[:, None] < 36, below(a, -1), -1)),
@@ -139,6 +169,25 @@ def test_a_loop_ends_where_a_loop_around_it_says(case: str) -> None:
 def test_such_loops_are_written_as_what_they_are_read_as(case: str) -> None:
     func = function(CASES[case][0])
     assert_structural_equal(function(func.script()), func)
+
+
+@pytest.mark.parametrize("bounds", ["n, n - 5", "i, 0", "4, 3"])
+@pytest.mark.parametrize("n", [0, 3, 9])
+def test_loops_that_never_run_stand_in_those_of_sizes(bounds: str, n: int) -> None:
+    text = f"""
+@T.prim_func
+def f(a: T.handle, b: T.handle, n: T.int32):
+    A = T.match_buffer(a, (n, n), "int32")
+    B = T.match_buffer(b, (n, n), "int32")
+    for i, j in T.grid(n, n):
+        B[i, j] = A[i, j]
+    for i in range(n):
+        for j in range({bounds}):
+            B[i, 0] = 7 + j
+"""
+    array = numbers(n, n)
+    for result in runs(function(text), array, (n, n), {"n": n}):
+        np.testing.assert_array_equal(result, array)
 
 
 @pytest.mark.parametrize("n, m", [(0, 0), (0, 3), (1, 0), (5, 0), (37, 4)])

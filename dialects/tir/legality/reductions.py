@@ -40,10 +40,14 @@ def _is_of_few_threads(buffer: SSAValue) -> bool:
 
 
 def carries_reduction(loop: ForOp, block: BlockOp) -> str | None:
-    """The reduction or opaque iterator of `block` that is bound to `loop`, if there is one."""
+    """The reduction or opaque iterator of `block` that is bound to `loop`, if there is one. Where a spatial iterator is
+    the loop's variable, each iteration has elements of its own, and all steps of these."""
     if loop.var not in block.loop_vars:
         return None
     dim = dimension(list(block.loop_vars).index(loop.var))
+    bindings = zip(block.kinds, block.bindings.data.results, strict=True)
+    if any(kind == IterKind.SPATIAL and binding == dim for kind, binding in bindings):
+        return None
     for number, (kind, binding) in enumerate(zip(block.kinds, block.bindings.data.results, strict=True)):
         if kind != IterKind.SPATIAL and uses(binding, dim):
             return f"{block.iter_name(number)}, which is {'a reduction' if kind == IterKind.REDUCE else 'opaque'}"

@@ -20,6 +20,7 @@ from ..argument_scopes import tell_argument_scopes
 from ..axis_separators import separate_axes
 from ..blocks import BlockOp, blocks_under
 from ..functions import RESULT, PrimFuncOp
+from ..legality.bounds import allow_what_is_left_out
 from ..legality.definedness import allow_unused_elements
 from ..legality.known import is_assumed
 from ..loop_iterators import STATEMENT
@@ -504,4 +505,7 @@ class FunctionParser:
         self._statements(statement.body, body)
         for loop in loops:
             self._restrict(blocks_under(loop.op), loop.conditions, loop.variables)
+            if loop.op.size == 0:  # what statements in it speak of takes no values, as the text says
+                statements = [each for each in blocks_under(loop.op) if each.block_name == STATEMENT]
+                allow_what_is_left_out([each for each in statements if not each.is_symbolic])
         self.scope.local = saved

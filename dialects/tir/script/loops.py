@@ -115,8 +115,9 @@ def one_loop(scope: Scope, target: ast.expr, kind: ForKind, start: ast.expr | No
         return _within_loops(scope, target, kind, start, stop)
     low: Extent = 0 if start is None else Extents(scope).extent(start)
     size = as_extent(simplify(as_affine(Extents(scope).extent(stop)) + as_affine(low) * -1))
-    first = low if isinstance(low, int) else 0
-    op = ForOp(max(0, size) if isinstance(size, int) else size, min=first, kind=kind, name_hint=target.id)
+    if isinstance(size, int) and size <= 0:
+        return _empty(target, kind)
+    op = ForOp(size, min=low if isinstance(low, int) else 0, kind=kind, name_hint=target.id)
     if isinstance(low, int):
         return Loop(target.id, op, op)
     end = as_extent(simplify(as_affine(size) + as_affine(low)))
@@ -151,7 +152,9 @@ def _within_loops(scope: Scope, target: ast.Name, kind: ForKind, start: ast.expr
     last = most_of(end, loops.variables)
     assert size is not None and last is not None, "`is_within_loops` has seen that"
     extent = as_extent(size)
-    op = ForOp(max(0, extent) if isinstance(extent, int) else extent, min=first, kind=kind, name_hint=target.id)
+    if isinstance(extent, int) and extent <= 0:
+        return _empty(target, kind)
+    op = ForOp(extent, min=first, kind=kind, name_hint=target.id)
     variables = (*loops.variables, op.var)
     value = AffineExpr.dimension(len(loops.variables)) + (low if first == 0 else AffineConstantExpr(0))
     condition = simplify(end + value * -1 + AffineConstantExpr(-1))
@@ -159,3 +162,9 @@ def _within_loops(scope: Scope, target: ast.Name, kind: ForKind, start: ast.expr
         return Loop(target.id, op, op, (condition,), variables)
     meaning = OuterIterator(kind_of(op), as_extent(last), simplify(value), variables, is_partial=True)
     return Loop(target.id, op, meaning, (condition,), variables)
+
+
+def _empty(target: ast.Name, kind: ForKind) -> Loop:
+    """A loop of no iterations: none from 0, wherever it was to begin."""
+    op = ForOp(0, kind=kind, name_hint=target.id)
+    return Loop(target.id, op, op)
