@@ -19,6 +19,8 @@ from .expr import cast as convert
 from .reduction import Combiner, Fold, Reduce
 from .tensor import Read, limits_of, operands_of
 
+ANY_ORDER = "the steps of a reduction are taken in any order"
+
 
 def own_reducer(fcombine: Callable[..., object], fidentity: Callable[..., object], name: str) -> Callable[..., Any]:
     """The reducer that a combiner and its identity make. See `comm_reducer`."""
@@ -76,11 +78,17 @@ def starts(
     """What the results of a reduction start from, in their types.
 
     Raises:
-        UsageError: there is not one for each result, or one depends on the axes that are reduced over.
+        UsageError: there is not one for each result, one depends on the axes that are reduced over, or is a fraction
+            where the result is an integer.
     """
     if len(values) != len(types):
         raise UsageError(f"te.{name}: `init` gives {len(values)} values for {len(types)} results")
-    made = tuple(convert(as_expr(value, type), type) for value, type in zip(values, types, strict=True))
+    given = [as_expr(value, type) for value, type in zip(values, types, strict=True)]
+    for each, type in zip(given, types, strict=True):
+        if isinstance(each.type, AnyFloat) and not isinstance(type, AnyFloat):
+            message = f"te.{name}: `init` gives {each.dtype} for a result of {dtype_name(type)}"
+            raise UsageError(message, hint="convert it: .astype")
+    made = tuple(convert(each, type) for each, type in zip(given, types, strict=True))
     stack = list(made)
     seen = set[Expr]()
     while stack:
@@ -173,7 +181,7 @@ def _probe(combiner: Combiner, what: str) -> None:
     """Try a combiner on a few numbers.
 
     Raises:
-        UsageError: the order of two that differ in all results matters, or the identity changes a number.
+        UsageError: the order of some that differ in all results matters, or the identity changes a number.
     """
     samples = [tuple(_sample(slot.type, seed + n) for n, slot in enumerate(combiner.so_far)) for seed in (3, 5, 8)]
     start = tuple(each.value for each in combiner.identity)
@@ -185,7 +193,12 @@ def _probe(combiner: Combiner, what: str) -> None:
         one, other = combined(combiner, a, b), combined(combiner, b, a)
         if not _alike(one, other):
             message = f"{what}: {a} and {b} are combined to {one}, and the other way round to {other}"
-            raise UsageError(message, hint="the steps of a reduction are taken in any order")
+            raise UsageError(message, hint=ANY_ORDER)
+    a, b, c = samples
+    first, last = combined(combiner, combined(combiner, a, b), c), combined(combiner, a, combined(combiner, b, c))
+    if not _alike(first, last):
+        message = f"{what}: {a}, {b} and {c} are combined to {first}, and to {last} where the last two come first"
+        raise UsageError(message, hint=ANY_ORDER)
 
 
 def _sample(type: Attribute, number: int) -> Any:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from ...support.arguments import checked
 from ...support.diagnostics import UsageError
-from ...te.expr import Binary, Const, Expr, ExprLike, IterVar, Slot
+from ...te.expr import Binary, Const, Expr, ExprLike, IterVar, Slot, index
 from ...te.expr import cast as convert
 from ...te.forms import reducer
 from ...te.kinds import ReduceKind
@@ -62,8 +62,8 @@ def reduce_node(
     """Result `value_index` of `src` combined over all values of `rdom` for which `condition` holds.
 
     Raises:
-        UsageError: there is no combiner, `src` does not fit it, there is no such result, or something in `rdom` is no
-            axis of a reduction.
+        UsageError: there is no combiner, `src` or `init` does not fit it, there is no such result, or something in
+            `rdom` is no axis of a reduction.
     """
     if combiner is None:
         raise UsageError("tir.Reduce: a reduction combines", hint="tir.CommReducer, or te.comm_reducer, says how")
@@ -74,7 +74,14 @@ def reduce_node(
     if not rdom or not all(each.reduce for each in rdom):
         hint = "make the axis with te.reduce_axis((0, n))"
         raise UsageError("tir.Reduce reduces over a variable that is no reduce_axis", hint=hint)
-    operands = [convert(operand(each, like), like.type) for each, like in zip(src, combiner.results, strict=True)]
+    if init and len(init) != len(types):
+        raise UsageError(f"tir.Reduce: `init` gives {len(init)} values for {len(types)} results")
+    given = [operand(each, like) for each, like in zip(src, combiner.results, strict=True)]
+    for each, like in zip(given, combiner.results, strict=True):
+        if each.type not in (like.type, index):
+            message = f"tir.Reduce: the combiner combines {like.dtype}, and not {each.dtype}"
+            raise UsageError(message, hint="convert it: .astype")
+    operands = [convert(each, like.type) for each, like in zip(given, combiner.results, strict=True)]
     if (kind := _kind_of(combiner)) is not None:
         return reducer(kind, "Reduce")(operands[0], tuple(rdom), condition, init[0] if init else None)
     return folded(combiner, operands, tuple(rdom), condition, init or None, "Reduce")[value_index]
