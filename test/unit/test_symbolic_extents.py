@@ -11,6 +11,7 @@ import pytest
 from native import parse
 from tir_run import Stage
 from xdsl.dialects.builtin import f32
+from xdsl.ir.affine import AffineExpr
 
 import weft
 from weft.dialects import te
@@ -24,6 +25,7 @@ from weft.dialects.tir.interpreter import Interpreter
 from weft.dialects.tir.legality import symbolic
 from weft.dialects.tir.legality.definedness import all_values_are_shown
 from weft.dialects.tir.legality.function import findings, not_proved
+from weft.dialects.tir.legality.sample_sizes import sizes_that_hold
 from weft.dialects.tir.loops import enclosing_loops
 from weft.dialects.tir.specialize import specialize, symbols_of
 from weft.kernel import build_kernel
@@ -522,3 +524,60 @@ def test_what_data_says_of_a_threads_own_buffer_is_read_where_that_thread_has_it
     c = np.zeros(rows, np.float32)
     built(a, b, c)
     np.testing.assert_array_equal(c, 2 * a[np.arange(rows), b])
+
+
+FOR_SOME_SIZES = """
+tir.prim_func @f(%x: memref<?xf32>, %y: memref<?xf32>, %n: index, %m: index) shapes(%x[%n], %y[%m])
+    attributes {{assumed = [{assumed}]}} {{
+  %b = tir.alloc_buffer "global" [%n] : memref<?xf32>
+  tir.for %i = 0 to %n floordiv 4 {{
+    tir.for %j = 0 to 4 {{
+      tir.block @write(%v: partial spatial %n) = [%i * 4 + %j] reads(%x[%v] : memref<?xf32>)
+          writes(%b[%v] : memref<?xf32>) {{
+        %0 = memref.load %x[%v] : memref<?xf32>
+        memref.store %0, %b[%v] : memref<?xf32>
+      }}
+    }}
+  }}
+  tir.for %i = 0 to %n {{
+    tir.block @read(%v: spatial %n) = [%i] reads(%b[%v] : memref<?xf32>) writes(%y[%v] : memref<?xf32>) {{
+      %0 = memref.load %b[%v] : memref<?xf32>
+      memref.store %0, %y[%v] : memref<?xf32>
+    }}
+  }}
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("assumed", "refused"),
+    [
+        (["s2 - 64", "s3 - s2", "s2 - s3"], True),  # larger than all that functions are looked at with
+        (["s3 - s2", "s2 - s3"], True),
+        (["s3 - s2", "8 - s3"], True),
+        (["s3 - s2 - 1000"], True),
+        (["s3 - s2", "s2 - s3", "s2 floordiv 4 * 4 - s2"], False),  # multiples of four
+        (["s3 - s2", "s2 - 3", "2 - s2"], False),  # there are no such sizes
+    ],
+)
+def test_what_is_not_shown_is_looked_for_at_sizes_that_a_function_is_for(assumed: list[str], refused: bool) -> None:
+    text = FOR_SOME_SIZES.format(assumed=", ".join(f"affine_map<()[s0, s1, s2, s3] -> ({each})>" for each in assumed))
+    if refused:
+        with pytest.raises(Diagnostic, match="block @read reads %b at index"):
+            parse(text).verify()
+    else:
+        parse(text).verify()
+
+
+def test_sizes_that_hold_are_near_those_that_are_wanted() -> None:
+    n, m, k = map(AffineExpr.symbol, range(3))
+    for assumed, sizes in [
+        ([], {0: 6, 1: 59, 2: 1}),
+        ([n - 64], {0: 70, 1: 118, 2: 2}),
+        ([n - m, m - n], {0: 6, 1: 6, 2: 1}),
+        ([n - m, m - n, m - 64], {0: 70, 1: 70, 2: 7}),
+        ([n - m * 2, m * 2 - n, m - k, k - m], {0: 6, 1: 3, 2: 3}),
+        ([n % 8 * -1], {0: 8, 1: 59, 2: 1}),
+        ([n - 5, n * -1 + 3], None),
+    ]:
+        assert sizes_that_hold({0: 6, 1: 59, 2: 1}, assumed) == sizes

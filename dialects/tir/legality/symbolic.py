@@ -37,16 +37,17 @@ from ..symbols import (
     assumed_around,
     divisors_in,
     greatest,
-    with_sizes,
 )
 from .bounds import buffer_name, never_runs
 from .branches import branches_of
 from .data import depends_on_data
 from .finding import Finding
 from .known import Facts
+from .sample_sizes import sizes_that_hold
 
 SAMPLES = (1, 6, 59)
-"""Sizes that a function with symbols is checked at: no tile divides them all, and their digits differ."""
+"""Sizes that a function with symbols is checked at, or near, where it is for others: no tile divides all, and their
+digits differ."""
 
 
 def refutations(
@@ -59,10 +60,10 @@ def refutations(
     """
     if FOLLOWING in func.attributes:
         return
-    symbols = symbols_of(func)
+    symbols, assumed = symbols_of(func), list(assumed_around(func))
     for turn in range(1 if proved else 0, len(SAMPLES)):
-        sizes = {symbol.index: SAMPLES[(turn + number) % len(SAMPLES)] for number, symbol in enumerate(symbols)}
-        if any(with_sizes(expr, sizes).eval([], []) < 0 for expr in assumed_around(func)):
+        wanted = {symbol.index: SAMPLES[(turn + number) % len(SAMPLES)] for number, symbol in enumerate(symbols)}
+        if (sizes := sizes_that_hold(wanted, assumed)) is None:
             continue
         known = specialize(func, sizes)
         for finding in findings(known):
