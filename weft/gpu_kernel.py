@@ -19,6 +19,7 @@ from .dialects.support.hints import isa
 from .dialects.tir.core import PrimFuncOp
 from .dialects.tir.functions import TARGET
 from .dialects.tir.symbols import with_sizes
+from .kernel import lower_loops
 from .lowering.check_sites import CHECKS
 from .lowering.compiler import lower
 from .lowering.loops_to_llvm.gpu import declared_launcher
@@ -58,7 +59,7 @@ class GPUKernel:
         self._workspaces = list(zip(widths, workspace_shapes(lowered, types), strict=True))
         self._written = written_arguments(self.function)
         launcher = declared_launcher(lowered)
-        lower(module, target, "llvm", "loops")
+        lower_loops(module, target)
         module.body.block.add_op(launcher)  # which nothing calls, so that it has gone
         self.code = device_code(name, module, target.gpu)
         self.source: Mapping[str, str] = {"ll": device_text(module), "ptx": self.code.source}

@@ -48,6 +48,8 @@ from .lowering.tir_to_loops.convert_tir_to_loops import workspace_shapes
 from .runtime.host import why_not_here
 from .runtime.jit import LoadedObjects
 from .runtime.memory import aligned_bytes, aligned_empty
+from .transforms.infra.config import BOUNDS_CHECKS
+from .transforms.infra.context import PassContext
 
 if TYPE_CHECKING:
     import numpy as np
@@ -82,6 +84,18 @@ def build_kernel(
     return Kernel(prim_func, target, threads, start, target.codegen_level if codegen_level is None else codegen_level)
 
 
+def lower_loops(module: ModuleOp, target: Target) -> None:
+    """Lower the loops of a kernel that takes no record: its accesses were checked, or proved, before.
+
+    Raises:
+        Diagnostic: something in it cannot be lowered.
+    """
+    context = PassContext.current()
+    with context.at_level(context.opt_level, {BOUNDS_CHECKS: False}) as inner:
+        inner.stands_for_default = context.is_default
+        lower(module, target, "llvm", "loops")
+
+
 class Kernel:
     """A compiled `tir.prim_func`: call it with arrays for its first buffers; it gives the others.
 
@@ -108,7 +122,7 @@ class Kernel:
             text, self._entry = emit_kernel(list(module.ops), lowered)
             self.source = {"c": text}
         else:
-            lower(module, target, "llvm", "loops")
+            lower_loops(module, target)
             self._entry = _add_entry(module, name, self._types)
             self.source = {"ll": emit_llvm_ir(module)}
         self._code = self._compiled(target, codegen_level)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
+from tvmscript_texts import function
 
 import weft
 from weft.dialects.relay.core import FuncOp
@@ -383,3 +384,23 @@ def test_attention_of_open_lengths_computes_the_same_with_checks() -> None:
         expected = powers / powers.sum(-1, keepdims=True) @ y
         computed: Any = executable(x, y)
         np.testing.assert_allclose(computed, expected, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("bounds", ["i, i", "0, n - n"])
+def test_functions_of_any_sizes_are_checked_once(bounds: str) -> None:
+    text = f"""
+@T.prim_func
+def f(a: T.handle, b: T.handle, n: T.int32):
+    A = T.match_buffer(a, (20, 20), "int32")
+    B = T.match_buffer(b, (20, 20), "int32")
+    for p, q in T.grid(20, 20):
+        B[p, q] = A[q, p]
+    for i in range(20):
+        for j in range({bounds}):
+            B[i, A[i, j]] = j
+"""
+    with weft.transform.PassContext(config=CHECKED):
+        built = weft.build(function(text))
+    array, result = np.arange(400, dtype=np.int32).reshape(20, 20), np.zeros((20, 20), np.int32)
+    built(array, result, 3)
+    np.testing.assert_array_equal(result, array.T)
