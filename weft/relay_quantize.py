@@ -245,7 +245,9 @@ def _return(main: FuncOp, values: Sequence[SSAValue]) -> None:
 
 
 def magnitude_of_most(magnitudes: Floats, part: float = 0.99999) -> float:
-    """The magnitude that all but one in a hundred thousand do not exceed, as TVM's `percentile` has it."""
+    """The magnitude that all but one in a hundred thousand do not exceed, as TVM's `percentile` has it; 0 of none."""
+    if magnitudes.size == 0:
+        return 0.0
     place = min(int(magnitudes.size * part), magnitudes.size - 1)
     return float(np.partition(magnitudes, place)[place])
 

@@ -25,7 +25,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from xdsl.dialects.builtin import FunctionType, SymbolRefAttr, TensorType, TupleType, i1, i64
-from xdsl.ir import Block, Region, SSAValue
+from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from ...dialects import te
 from ...dialects.relay.base import DYNAMIC, shape_of, tensor
@@ -59,9 +59,11 @@ class Turn:
 @dataclass
 class _Rows:
     """What the rows of all turns stand in. `buffer` is what there is before the first turn, with room for all or
-    without any; `told` says of each extent of a row whether it is known by then."""
+    without any, `type` that of what there is in each turn; `told` says of each extent of a row whether it is known
+    before the first."""
 
     buffer: SSAValue
+    type: Attribute
     has_room: bool
     told: Sequence[bool]
 
@@ -185,7 +187,7 @@ class Loop:
             again = None  # in a turn, that it is made is known
         all_turns = self.condition is None and self.turns is not None and again is None
         rows = [self._rows(place, row, block, inner) for place, row in turn.rows]
-        held = [*held, *(block.insert_arg(each.buffer.type, len(block.args)) for each in rows)]
+        held = [*held, *(block.insert_arg(each.type, len(block.args)) for each in rows)]
         types = [argument.type for argument in held]
         with emitter.within(inner):
             following = node.emit("add", number, node.constant(np.array(1, np.int64)))
@@ -243,16 +245,20 @@ class Loop:
                 "rows from the last to the first, whose extents may change from turn to turn", give_shapes()
             )
         has_room = self.turns is not None and all(told)
+        element = tensor(row).element_type
+        numbers = [dim if known else 0 for dim, known in zip(dims, told, strict=True)]
+        extents = [number for number in numbers if isinstance(number, int)]
+        if not has_room and len(extents) == len(numbers):
+            none = node.constant(np.zeros((0, *extents), numpy_dtype(element)))
+            return _Rows(none, TensorType(element, [DYNAMIC, *shape_of(row)]), has_room, told)
         zero = node.constant(np.array(0, np.int64))
         count = node.emit("maximum", self._turns(self.turns), zero) if has_room and self.turns is not None else zero
-        numbers = [count, *(node.extent(dim) if known else zero for dim, known in zip(dims, told, strict=True))]
-        parts = [node.reshape(number, [1]) for number in numbers]
+        parts = [node.reshape(each, [1]) for each in (count, *map(node.extent, numbers))]
         shape = node.emit("concatenate", self.emitter.tuple(parts), axis=0) if dims else parts[0]
-        element = tensor(row).element_type
         fill = node.constant(np.zeros((), numpy_dtype(element)))
         made = node.emit("dyn.full", fill, shape, dtype=dtype_name(element))
         retype(made, TensorType(element, [shape_of(made)[0] if has_room else DYNAMIC, *shape_of(row)]))
-        return _Rows(made, has_room, told)
+        return _Rows(made, made.type, has_room, told)
 
     def _is_told(self, dim: te.Dim, block: Block, inner: Block) -> bool:
         """Whether an extent is known before the first turn."""

@@ -191,11 +191,12 @@ def test_rows_of_extents_that_data_decides_stand_one_behind_the_other():
     model = model_of([node], inputs, outputs, weights)
     x = np.array([1, 2, 3, 4, 5, 0], np.float32)
     check(model, [np.array(3), np.array([2]), x])
-    compiled = weft.compile(model, threads=1)
-    assert [y.shape for y in compiled(np.array(1), np.array([4]), x)] == [(6,), (1, 4), (1, 1, 4)]
-    assert [y.shape[0] for y in compiled(np.array(0), np.array([4]), x)] == [6, 0, 0]
-    with pytest.raises(Diagnostic, match=r"the extent \d is told where one of \d must be"):
-        compiled(np.array(5), np.array([2]), x)
+    for level in (0, 3):
+        compiled = weft.compile(model, opt_level=level, threads=1)
+        assert [y.shape for y in compiled(np.array(1), np.array([4]), x)] == [(6,), (1, 4), (1, 1, 4)]
+        assert [y.shape[0] for y in compiled(np.array(0), np.array([4]), x)] == [6, 0, 0]
+        with pytest.raises(Diagnostic, match=r"the extent \d is told where one of \d must be"):
+            compiled(np.array(5), np.array([2]), x)
 
 
 def test_branches_of_different_shapes_give_an_open_extent():

@@ -87,6 +87,16 @@ def test_products_of_batches_of_matrices_are_of_bytes_whatever_their_factors_are
     assert "qnn.batch_matmul" in names_of(found) and "nn.batch_matmul" not in names_of(found)
 
 
+@pytest.mark.parametrize("mode", ["percentile", "kl_divergence"])
+def test_data_may_be_without_numbers(mode: str):
+    q, k = relay.var("q", shape=(2, 0, 8)), relay.var("k", shape=(2, 5, 8))
+    module = weft.IRModule.from_expr(relay.Function([q, k], relay.nn.batch_matmul(q, k)))
+    given = [np.zeros((2, 0, 8), np.float32), np.ones((2, 5, 8), np.float32)]
+    with qconfig(calibrate_mode=mode):
+        found = quantize(module, dataset=[dict(zip("qk", given, strict=True))])
+    assert relay.create_executor("debug", mod=found).evaluate()(*given).shape == (2, 0, 5)
+
+
 def test_the_first_convolution_and_dense_layers_stay_unless_they_shall_not():
     module, params = network()
     found = quantize(module, params)
