@@ -31,6 +31,7 @@ from xdsl.dialects.builtin import (
     ArrayAttr,
     DenseArrayBase,
     FunctionType,
+    IntegerAttr,
     ModuleOp,
     StringAttr,
     TensorType,
@@ -380,14 +381,18 @@ def _return_too(graph: FuncOp, more: Mapping[str, SSAValue]) -> None:
 
 
 def _say_what_follows(graph: FuncOp, extents: Extents, is_turn: bool) -> None:
-    """Put the numbers that open extents turned out to be into the types of the graph's values: what is added to four
-    columns has four. A function that others call keeps the type that they call, but for a segment and a turn: a program
-    gives it what fits, and a graph that scans."""
+    """Put the numbers that open extents turned out to be into the types of the graph's values, and into its scans: what
+    is added to four columns has four. A function that others call keeps the type that they call, but for a segment and
+    a turn: a program gives it what fits, and a graph that scans."""
     if "sym_visibility" in graph.properties and SEGMENT not in graph.attributes and not is_turn:
         return
     for value in [*graph.body.block.args, *(result for op in graph.body.block.ops for result in op.results)]:
         if value in extents.known and is_dynamic(value.type):
             retype(value, _with_extents(value.type, iter(extents.of(value))))
+    for op in graph.body.block.ops:
+        if isinstance(op, ScanOp) and op.known_turns is None:
+            (turns, *_) = extents.of(op.rows[0])[0].dims
+            op.turns = IntegerAttr(turns, i64) if isinstance(turns, int) else None
     arguments, results = graph.body.block.args, graph.return_op.arguments
     graph.function_type = FunctionType.from_lists([v.type for v in arguments], [v.type for v in results])
 

@@ -149,3 +149,19 @@ def test_what_reads_all_steps_may_say_how_many_there_are() -> None:
     got = weft.compile(model, threads=1)(*feeds.values())
     for result, wanted in zip(got, expected, strict=True):
         assert_close(result, wanted)
+
+
+def test_what_concatenates_all_steps_may_say_how_many_there_are() -> None:
+    """Only kernels tell it: what is put side by side has equal extents else."""
+    model, feeds = recurrent("LSTM", steps=9)
+    model.graph.input[0].type.tensor_type.shape.dim[0].dim_param = "steps"
+    beside = np.ones((9, 1, BATCH, WIDTH), np.float32)
+    model.graph.node.append(helper.make_node("Concat", ["Y", "beside"], ["joined"], axis=1))
+    model.graph.initializer.append(onnx.numpy_helper.from_array(beside, "beside"))
+    model.graph.output[0].name = "joined"
+    expected = run_onnx_runtime(model, list(feeds.values()))
+    assert expected is not None
+    for level in (0, 3):
+        got = weft.compile(model, opt_level=level, threads=1)(*feeds.values())
+        for result, wanted in zip(got, expected, strict=True):
+            assert_close(result, wanted)
