@@ -45,6 +45,9 @@ APART = LoopAnnotationAttr.of(parallelAccesses=AccessGroupAttr.numbered(0))
 """Of loops in which no iteration reads what another writes, though memory may be that of several buffers."""
 SHORT = 16
 """Loops of no more iterations have all of them: code of a known number of them may be better."""
+MOST_WRITTEN_OUT = 1 << 14
+"""Operations that an unrolled nest may become. LLVM writes out whatever it is told to, in a time that grows faster than
+the iterations do; what is unrolled for a pragma without a number stays below as many there."""
 PASS = "convert-tir-to-loops"
 
 
@@ -73,6 +76,8 @@ class LoopEmitter:
         self.squares = SquareEmitter(at, self.accesses)
         self.held: set[AffineExpr] = set()
         """The conditions of blocks that hold wherever the loops around run."""
+        self.written_out: dict[Operation, int] = {}
+        """Of how many operations each loop is, iterations of unrolled ones written out."""
 
     def statement(self, op: Operation) -> None:
         """Lower one loop or block; the place of a buffer was planned before.
@@ -143,16 +148,31 @@ class LoopEmitter:
                 self.statement(inner)
             self.at.insert(scf.YieldOp.create())
         self.held = held
+        written_out = sum(map(self._written_out, block.ops))
         op = scf.ForOp.create(operands=(lower, upper, self.at.constant(1)), regions=(Region(block),))
         if loop.for_kind == ForKind.UNROLLED and loop.is_symbolic:
             missed(PASS, loop, "the loop is not unrolled: its number of iterations is known only when it is called")
         elif loop.for_kind == ForKind.UNROLLED:
-            op.attributes["loop_annotation"] = UNROLL_FULLY
+            number = written_out * loop.trip_count
+            if number > MOST_WRITTEN_OUT:
+                missed(PASS, loop, f"the loop is not unrolled: its iterations would be {number} operations")
+            else:
+                op.attributes["loop_annotation"] = UNROLL_FULLY
+                written_out = number
         elif loop.is_rolled:
             op.attributes["loop_annotation"] = KEEP_ROLLED
         elif self._is_apart(loop):
             op.attributes["loop_annotation"] = APART
+        self.written_out[op] = written_out
         self.at.insert(op)
+
+    def _written_out(self, op: Operation) -> int:
+        """Of how many operations `op` is, iterations of unrolled loops within it written out."""
+        if op in self.written_out:
+            return self.written_out[op]
+        return 1 + sum(
+            self._written_out(inner) for region in op.regions for block in region.blocks for inner in block.ops
+        )
 
     def _is_apart(self, loop: ForOp) -> bool:
         """Whether LLVM has to be told that no iteration of an innermost loop reads what another one writes: buffers may
