@@ -138,7 +138,7 @@ class _Compilation:
         """Of the graph's own function, where it has one that is compiled."""
         self._table = StepTable()
         self._shapes: dict[str, tuple[tuple[int, ...], ...]] = {}
-        """Of the buffers that kernels are given."""
+        """Of the buffers that kernels are given; those of the phase `loops` have one dimension, and say none."""
         self._hosted: list[HostedProgram] = []
         self._sources: list[str] = []
         self._device_code: list[DeviceCode] = []
@@ -149,8 +149,8 @@ class _Compilation:
         self._show(phase, module, kernel)
         if phase == "fuse":
             self._weights.extend(large_constants(module))
-        if phase == "tir":
-            self._shapes = {op.sym_name.data: shapes_given(op) for op in module.ops if isinstance(op, PrimFuncOp)}
+        if phase in ("tir", "schedule"):
+            self._shapes |= {op.sym_name.data: shapes_given(op) for op in module.ops if isinstance(op, PrimFuncOp)}
         if phase == "loops" and kernel is None:
             self._table = read_steps(module)
             self._hosted.extend(read_hosted(module))

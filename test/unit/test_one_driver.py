@@ -192,6 +192,11 @@ def test_a_phase_that_is_shown_compiles_to_the_same(start: str, submitted: dict[
     first = dict(submitted)
     submitted.clear()
     compile_graph(parse(exe.ir[start]), HOST, start=start, jobs=1)
+    if (
+        start == "loops"
+    ):  # whose text does not say in which shapes kernels see their buffers, which the mark is of as well
+        assert submitted.keys() == first.keys()
+        del submitted[MARK], first[MARK]
     assert submitted == first
 
 
