@@ -27,6 +27,8 @@ from weft.dialects.relay.interpreter import evaluate_function
 from weft.dialects.support.diagnostics import UsageError
 from weft.dialects.support.packed import remove_global_func
 
+pytestmark = pytest.mark.sampled(3)
+
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples" / "external"
 PAGE = (ROOT / "docs" / "backends.md").read_text()

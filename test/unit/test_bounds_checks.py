@@ -19,6 +19,8 @@ from weft.tools.weft_opt import main as weft_opt
 from weft.tools.weft_run import main as weft_run
 from weft.transforms.infra.remarks import collect
 
+pytestmark = pytest.mark.sampled(3)
+
 NDArray = npt.NDArray[Any]
 CHECKED = {"tir.bounds-checks": True}
 

@@ -19,6 +19,8 @@ from weft.runtime.module import Function, Module
 from weft.runtime.tensors import InputError
 from weft.transforms.infra.registry import new_ir_context
 
+pytestmark = pytest.mark.sampled(3)
+
 TWO = """
 tir.prim_func @double(%x: memref<8xf32>, %y: memref<8xf32>) {
   tir.for %i = 0 to 8 {

@@ -27,7 +27,7 @@ from weft.lowering.module_phase import select_entry
 from weft.runtime.executable import Executable
 from weft.testing import assert_close
 
-pytestmark = needs_compiler
+pytestmark = [needs_compiler, pytest.mark.sampled(3)]
 C = Target.parse("c")
 LANGUAGE = Path(__file__).parents[1] / "run" / "language.mlir"
 OPEN = (

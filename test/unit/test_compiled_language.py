@@ -25,6 +25,8 @@ from weft.runtime.executable import Executable
 from weft.tools.weft_opt import main as weft_opt
 from weft.transforms.infra import PassContext
 
+pytestmark = pytest.mark.sampled(3)
+
 
 @pytest.fixture(scope="module")
 def compiled() -> dict[str, Executable]:

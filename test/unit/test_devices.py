@@ -26,6 +26,8 @@ from weft.runtime.library.interfaces import Piece
 from weft.runtime.library.link import export_library
 from weft.runtime.memory import NotEnoughMemory, address
 
+pytestmark = pytest.mark.sampled(3)
+
 T = "tensor<4x6xf32>"
 GRAPH = f"""
 relay.func @main(%a: {T}, %b: {T}) -> ({T}, tensor<12x2xf32>) PLACES {{

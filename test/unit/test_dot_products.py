@@ -20,6 +20,8 @@ from weft.transforms.tir.rules.registers import VectorRegisters
 from weft.transforms.tir.schedule_rules import schedule_by_rules
 from weft.transforms.tir.scheduling.recorded import recording
 
+pytestmark = pytest.mark.sampled(3)
+
 TARGETS = ("llvm -mcpu=native", "llvm")
 SIGNS = {"u8": "uint8", "s8": "int8"}
 

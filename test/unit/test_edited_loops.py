@@ -12,6 +12,8 @@ import weft
 from weft import PassContext
 from weft.dialects.support.diagnostics import Diagnostic
 
+pytestmark = pytest.mark.sampled(2)
+
 GRAPH = """relay.func @main(%x: tensor<64x64xf32>) -> tensor<64x64xf32> {
   %y = relay.exp %x : tensor<64x64xf32>
   %s = relay.nn.softmax %y : tensor<64x64xf32>

@@ -12,6 +12,8 @@ from weft.dialects.relay import Relay
 from weft.dialects.relay.reference import evaluate_compute
 from weft.testing import OperatorExample, examples_of
 
+pytestmark = pytest.mark.sampled(3)
+
 NDArray = npt.NDArray[Any]
 
 IDENTITIES = {

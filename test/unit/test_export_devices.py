@@ -22,7 +22,10 @@ from weft.runtime.library.header import header
 CPU, FAR, THIRD = (f"#relay.virtual_device<{each}>" for each in ("cpu", "ext_dev", "ext_dev, id = 1"))
 F32 = np.float32
 STRICT = ("-std=c11", "-Wall", "-Wextra", "-Werror", "-Wpedantic", "-Wconversion")
-pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler (cc) on this machine")
+pytestmark = [
+    pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler (cc) on this machine"),
+    pytest.mark.sampled(2),
+]
 
 
 def compiled(text: str) -> weft.Executable:

@@ -22,7 +22,10 @@ from weft.runtime.library.header import header
 NDArray = npt.NDArray[Any]
 OPEN = relay.Any()
 STRICT = ("-std=c11", "-Wall", "-Wextra", "-Werror", "-Wpedantic")
-pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler (cc) on this machine")
+pytestmark = [
+    pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler (cc) on this machine"),
+    pytest.mark.sampled(2),
+]
 
 
 def rows(n: int, columns: int = 16) -> NDArray:

@@ -21,6 +21,8 @@ from weft.transforms.relay.backward_fold_scale_axis import BackwardFoldScaleAxis
 from weft.transforms.relay.fold_scale_axis import FoldScaleAxisPass
 from weft.transforms.relay.forward_fold_scale_axis import ForwardFoldScaleAxisPass
 
+pytestmark = pytest.mark.sampled(3)
+
 COUNT = 1_050
 """More than Python's limit of recursion."""
 

@@ -18,6 +18,8 @@ from weft.transforms.infra import remarks
 from weft.transforms.relay.fuse_ops import FuseOpsPass
 from weft.transforms.relay.fusion.again import formulas
 
+pytestmark = pytest.mark.sampled(3)
+
 SLOW = "l2-rate=2,l3-rate=2,memory-rate=2"
 """A machine whose memory is slow: it does much rather than read a tensor."""
 

@@ -32,6 +32,8 @@ from weft.lowering.machine.codegen import CodegenPool
 from weft.runtime.memory import aligned_copy
 from weft.runtime.tensors import InputError
 
+pytestmark = pytest.mark.sampled(3)
+
 X = np.arange(8, dtype=np.float32).reshape(2, 4) / 4
 
 

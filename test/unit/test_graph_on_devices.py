@@ -21,6 +21,8 @@ from weft.runtime.devices import counted, device_by_name
 from weft.runtime.graph_executor import GraphModule
 from weft.runtime.memory import aligned_copy
 
+pytestmark = pytest.mark.sampled(3)
+
 relay: Any = relay
 CPU, FAR = "#relay.virtual_device<cpu>", "#relay.virtual_device<ext_dev>"
 T = "tensor<4x6xf32>"

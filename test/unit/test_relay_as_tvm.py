@@ -10,6 +10,8 @@ import pytest
 import weft
 from weft import relay
 
+pytestmark = pytest.mark.sampled(3)
+
 relay: Any = relay
 KINDS = pytest.mark.parametrize("kind", ["debug", "vm"])
 

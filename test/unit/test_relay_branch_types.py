@@ -11,6 +11,8 @@ from weft import relay
 from weft.dialects.relay.types import IncompleteType, either, tuple_type
 from weft.dialects.support.diagnostics import Diagnostic, UsageError
 
+pytestmark = pytest.mark.sampled(3)
+
 relay: Any = relay
 ANY = relay.Any()
 VERSION = '#[version = "0.0.5"]\n'

@@ -12,6 +12,8 @@ import weft
 from weft import relay
 from weft.runtime.tensors import InputError
 
+pytestmark = pytest.mark.sampled(2)
+
 relay: Any = relay
 ANY = relay.Any()
 Shape = tuple[Any, ...]

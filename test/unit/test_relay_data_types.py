@@ -19,6 +19,8 @@ from weft.frontend.relay.expr import Expr, Var
 from weft.frontend.relay.module import IRModule
 from weft.transforms.relay.infer_type import InferTypePass
 
+pytestmark = pytest.mark.sampled(3)
+
 
 @pytest.fixture(scope="module")
 def prelude() -> Any:

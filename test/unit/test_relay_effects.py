@@ -8,6 +8,8 @@ import pytest
 from weft import relay
 from weft.frontend.relay.state import may_hold_state, note_fields
 
+pytestmark = pytest.mark.sampled(3)
+
 relay: Any = relay
 
 VERSION = '#[version = "0.0.5"]\n'

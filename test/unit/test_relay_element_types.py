@@ -26,6 +26,8 @@ from weft.dialects.support.verifier import verify
 from weft.lowering.relay_to_tir.te_to_tir import create_prim_func
 from weft.testing import OperatorExample, assert_close, examples_of, run_operator
 
+pytestmark = pytest.mark.sampled(3)
+
 NDArray = npt.NDArray[np.generic]
 
 ELEMENTS = [

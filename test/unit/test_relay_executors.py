@@ -15,6 +15,8 @@ from weft.dialects.support.diagnostics import Diagnostic, UsageError
 from weft.graph_executor import GraphModule
 from weft.runtime.tensors import InputError
 
+pytestmark = pytest.mark.sampled(3)
+
 relay: Any = relay
 
 ONES = np.ones((2, 3), np.float32)

@@ -25,6 +25,8 @@ from weft.frontend.relay.signatures import call_forms
 from weft.testing.examples import OperatorExample, examples_of
 from weft.transforms.infra import PassContext
 
+pytestmark = pytest.mark.sampled(3)
+
 NDArray = Any
 relay: Any = relay
 

@@ -15,6 +15,8 @@ from weft.relay_quantize import magnitude_of_least_divergence, magnitude_of_most
 from weft.transforms.infra import get_pass
 from weft.transforms.infra.registry import new_ir_context
 
+pytestmark = pytest.mark.sampled(3)
+
 relay: Any = names
 quantize = relay.quantize.quantize
 qconfig = relay.quantize.qconfig

@@ -11,6 +11,8 @@ import weft
 from weft import relay
 from weft.dialects.support.diagnostics import Diagnostic, UsageError
 
+pytestmark = pytest.mark.sampled(3)
+
 relay: Any = relay
 
 X = relay.var("x", shape=(6,))

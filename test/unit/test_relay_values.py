@@ -14,6 +14,8 @@ from weft.dialects.support.diagnostics import UsageError
 from weft.frontend.relay.data import ConstructorValue, RefValue
 from weft.runtime.tensors import InputError
 
+pytestmark = pytest.mark.sampled(3)
+
 relay: Any = relay
 F32 = relay.TensorType((2,), "float32")
 ONES = np.ones(2, np.float32)

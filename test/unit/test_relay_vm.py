@@ -14,6 +14,8 @@ from weft.dialects.support.diagnostics import Diagnostic, UsageError
 from weft.frontend.mlir import parse_mlir
 from weft.runtime import profiler_vm
 
+pytestmark = pytest.mark.sampled(3)
+
 TEXT = """
 relay.func @main(%n: tensor<i32>, %x: tensor<?xf32>) -> tensor<?xf32> {
   %zero = relay.constant dense<0> : tensor<i32>

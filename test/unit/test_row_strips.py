@@ -11,6 +11,8 @@ import weft
 from weft import relay
 from weft.dialects.support.machine_model import MachineModel
 
+pytestmark = pytest.mark.sampled(3)
+
 
 def norm_of_rows(x: Any, columns: int) -> Any:
     ones = relay.const(np.ones(columns, np.float32))

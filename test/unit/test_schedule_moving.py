@@ -18,6 +18,8 @@ from weft.dialects.support.diagnostics import Diagnostic
 from weft.dialects.tir.core import ForOp, blocks_under
 from weft.tir import Interpreter, Schedule, from_source
 
+pytestmark = pytest.mark.sampled(3)
+
 
 def of(stage: Stage) -> Schedule:
     return Schedule(prim_func(stage), debug_mask="all")

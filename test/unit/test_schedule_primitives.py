@@ -27,6 +27,8 @@ from weft.transforms.tir.schedule.set_kind import set_kind
 from weft.transforms.tir.schedule.set_scope import set_scope
 from weft.transforms.tir.schedule.split import split
 
+pytestmark = pytest.mark.sampled(3)
+
 
 def block_of(func: PrimFuncOp, name: str) -> BlockOp:
     return next(op for op in func.walk() if isinstance(op, BlockOp) and op.block_name == name)

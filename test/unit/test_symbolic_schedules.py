@@ -40,6 +40,8 @@ from weft.transforms.tir.schedule.rfactor import rfactor
 from weft.transforms.tir.schedule.transform_block_layout import transform_block_layout
 from weft.transforms.tir.schedule.transform_layout import transform_layout
 
+pytestmark = pytest.mark.sampled(3)
+
 SEEDS = int(os.environ.get("WEFT_SYMBOLIC_SCHEDULES", "10"))
 SIZES = ((0, 0), (0, 3), (1, 1), (2, 7), (5, 4), (7, 0))
 n, m = te.var("n"), te.var("m")

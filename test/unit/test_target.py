@@ -19,6 +19,8 @@ from weft.lowering.machine.llvm_facts import Facts
 from weft.lowering.machine.target import Target, TargetError
 from weft.lowering.machine.vectors_of import describe_vectors
 
+pytestmark = pytest.mark.sampled(3)
+
 LINUX = "-mtriple=x86_64-unknown-linux-gnu"
 
 

@@ -18,6 +18,8 @@ from weft.dialects.tir.interpreter import Interpreter
 from weft.lowering.te_schedule.infer_bound import InferBound
 from weft.tir import ScheduleError
 
+pytestmark = pytest.mark.sampled(3)
+
 NDArray: TypeAlias = npt.NDArray[np.float32]
 STEPS, WIDTH = 5, 8
 

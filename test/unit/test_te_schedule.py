@@ -20,6 +20,8 @@ from weft.lowering.te_schedule.refused import REFUSED
 from weft.lowering.te_schedule.translation import translate
 from weft.tir import Interpreter, ScheduleError
 
+pytestmark = pytest.mark.sampled(3)
+
 
 def matmul(n: int = 16, m: int = 24, depth: int = 32) -> tuple[te.Tensor, te.Tensor, te.Tensor]:
     a = te.placeholder((n, depth), name="A")

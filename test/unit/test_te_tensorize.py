@@ -20,6 +20,8 @@ from weft.dialects.tir.core import PrimFuncOp
 from weft.dialects.tir.nodes.buffers import Buffer
 from weft.tir import Interpreter
 
+pytestmark = pytest.mark.sampled(3)
+
 needs_cc = pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler to make the functions with")
 
 NOTHING = tir.Evaluate(te.const(0))

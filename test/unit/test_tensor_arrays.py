@@ -11,6 +11,8 @@ import weft
 from weft import relay
 from weft.frontend.relay.tensor_arrays import StaticTensorArrayOps
 
+pytestmark = pytest.mark.sampled(2)
+
 relay: Any = relay
 ONES = np.ones((2, 3), np.float32)
 

@@ -27,6 +27,8 @@ from weft.tir import (
     from_source,
 )
 
+pytestmark = pytest.mark.sampled(3)
+
 
 @T.prim_func
 def matmul(A: T.Buffer[(8, 12), "float32"], B: T.Buffer[(16, 12), "float32"], C: T.Buffer[(8, 16), "float32"]):

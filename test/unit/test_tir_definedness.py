@@ -17,6 +17,8 @@ from weft.dialects.tir.symbols import dimension
 from weft.tir import from_source
 from weft.transforms.infra.registry import new_ir_context
 
+pytestmark = pytest.mark.sampled(3)
+
 WRITE = """
     for i, j in T.grid(4, 4):
         with T.block("WORD"):

@@ -20,6 +20,8 @@ from weft.dialects.tir.interpreter import Interpreter
 from weft.dialects.tir.scalar_python import _power  # pyright: ignore[reportPrivateUsage]
 from weft.transforms.infra.registry import new_ir_context
 
+pytestmark = pytest.mark.sampled(3)
+
 NDArray = npt.NDArray[np.generic]
 
 FLOATS = [f16, bf16, f32, f64]

@@ -23,6 +23,8 @@ from weft.script import tir as T
 from weft.tir import Interpreter, assert_structural_equal, from_source
 from weft.transforms.infra.registry import new_ir_context
 
+pytestmark = pytest.mark.sampled(3)
+
 TARGETS = ("llvm", *(("c",) if shutil.which("cc") else ()))
 
 

@@ -16,6 +16,8 @@ from weft.tir import LoopRV, Schedule, ScheduleError
 from weft.transforms.infra.registry import new_ir_context
 from weft.transforms.tir.scheduling.trace import Trace
 
+pytestmark = pytest.mark.sampled(3)
+
 STAGE = dense(64, 64, 32)
 
 

@@ -12,6 +12,8 @@ from weft import relay
 from weft.dialects.relay.interpreter import evaluate_function
 from weft.dialects.support.diagnostics import Diagnostic
 
+pytestmark = pytest.mark.sampled(3)
+
 relay: Any = relay
 NDArray = npt.NDArray[np.generic]
 X = np.arange(12, dtype=np.float32).reshape(3, 4)
