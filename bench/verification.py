@@ -11,10 +11,10 @@ import argparse
 import os
 import struct
 from mmap import mmap
+from pathlib import Path
 from resource import RUSAGE_CHILDREN, RUSAGE_SELF, getrusage
 from time import process_time
 
-import onnx
 from onnx import ModelProto
 from xdsl.dialects.builtin import ModuleOp
 
@@ -69,7 +69,7 @@ def main(names: list[str], jobs: int, open_batch: bool) -> None:
         phases.verify = compiler.verify = clock = Clock()
         start = processor_time()
         with PassContext(opt_level=3):
-            model = onnx.load(name) if name.endswith(".onnx") else light_model(name)
+            model = ModelProto.FromString(Path(name).read_bytes()) if name.endswith(".onnx") else light_model(name)
             module = from_onnx(of_any_batch(model) if open_batch else model)
             compiler.compile_graph(module, Target.parse("llvm -mcpu=native"), jobs=jobs)
         total = processor_time() - start
