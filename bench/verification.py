@@ -52,8 +52,10 @@ def processor_time() -> float:
     return sum(used.ru_utime + used.ru_stime for used in map(getrusage, (RUSAGE_SELF, RUSAGE_CHILDREN)))
 
 
-def of_any_batch(model: ModelProto) -> ModelProto:
-    """The model, the first dimension of its inputs and outputs open."""
+def of_any_batch(model: ModelProto | str) -> ModelProto:
+    """The model, all in one file if it is one, the first dimension of its inputs and outputs open."""
+    if isinstance(model, str):
+        model = ModelProto.FromString(Path(model).read_bytes())
     weights = {tensor.name for tensor in model.graph.initializer}
     for value in (*model.graph.input, *model.graph.output):
         if value.name not in weights and value.type.tensor_type.shape.dim:
@@ -69,7 +71,7 @@ def main(names: list[str], jobs: int, open_batch: bool) -> None:
         phases.verify = compiler.verify = clock = Clock()
         start = processor_time()
         with PassContext(opt_level=3):
-            model = ModelProto.FromString(Path(name).read_bytes()) if name.endswith(".onnx") else light_model(name)
+            model = name if name.endswith(".onnx") else light_model(name)
             module = from_onnx(of_any_batch(model) if open_batch else model)
             compiler.compile_graph(module, Target.parse("llvm -mcpu=native"), jobs=jobs)
         total = processor_time() - start
