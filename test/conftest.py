@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import shutil
+import signal
 from collections import Counter
 from collections.abc import Generator, Iterable
 from typing import TYPE_CHECKING
@@ -27,6 +28,9 @@ os.environ.setdefault("WEFT_CODEGEN_LEVEL", "0")
 
 # What is tested is compiled, whatever this user has compiled before.
 os.environ["WEFT_CACHE_DIR"] = ""
+
+# A shell lets what it starts in the background ignore interrupts, which programs inherit; tests send them to programs.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Which values hypothesis tries is decided by the test alone. Else it takes literals from the source of all modules that
 # happen to be imported, so that a change anywhere changes the cases everywhere; and it reads all of them.
